@@ -1,0 +1,66 @@
+/* Text that somebody else owns: a pointer and a length, passed by value. Not terminated by a NUL. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct slice {
+    const char *ptr;
+    size_t len;
+};
+
+#define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
+
+static inline struct slice slice_of(const char *string)
+{
+    return (struct slice){string, strlen(string)};
+}
+
+static inline struct slice slice_between(const char *begin, const char *end)
+{
+    return (struct slice){begin, (size_t)(end - begin)};
+}
+
+static inline bool slice_equals(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline char slice_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* ASCII letters compare without regard to case. */
+static inline bool slice_equals_nocase(struct slice a, struct slice b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (slice_lower(a.ptr[i]) != slice_lower(b.ptr[i]))
+            return false;
+    return true;
+}
+
+static inline bool slice_starts_with(struct slice text, struct slice prefix)
+{
+    return text.len >= prefix.len && (prefix.len == 0 || memcmp(text.ptr, prefix.ptr, prefix.len) == 0);
+}
+
+/* `text` without its first `n` bytes. */
+static inline struct slice slice_skip(struct slice text, size_t n)
+{
+    return (struct slice){text.ptr + n, text.len - n};
+}
+
+/* Without spaces, tabs and line ends at both ends. */
+static inline struct slice slice_trim(struct slice text)
+{
+    while (text.len && (text.ptr[0] == ' ' || (text.ptr[0] >= '\t' && text.ptr[0] <= '\r')))
+        text = slice_skip(text, 1);
+    while (text.len && (text.ptr[text.len - 1] == ' ' ||
+                        (text.ptr[text.len - 1] >= '\t' && text.ptr[text.len - 1] <= '\r')))
+        text.len--;
+    return text;
+}

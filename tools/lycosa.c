@@ -1,0 +1,42 @@
+/* lycosa SUBCOMMAND ...: each subcommand is lycosa_NAME_main() in tools/lycosa_NAME.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/lycosa_commands.h"
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *usage;
+};
+
+/* clang-format off */
+static const struct command commands[] = {
+    {NULL, NULL, NULL},
+};
+/* clang-format on */
+
+static int usage(FILE *out)
+{
+    fprintf(out, "usage: lycosa COMMAND [OPTIONS] ...\n\n");
+    for (const struct command *command = commands; command->name; command++)
+        fprintf(out, "  lycosa %s\n", command->usage);
+    return out == stdout ? 0 : LYCOSA_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return usage(stderr);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+        return usage(stdout);
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lycosa %s\n", LYCOSA_VERSION);
+        return 0;
+    }
+    for (const struct command *command = commands; command->name; command++)
+        if (strcmp(argv[1], command->name) == 0)
+            return command->run(argc - 1, argv + 1);
+    fprintf(stderr, "lycosa: unknown command '%s'\n", argv[1]);
+    return usage(stderr);
+}

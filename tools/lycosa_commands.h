@@ -1,0 +1,11 @@
+/* The subcommands of lycosa, and the exit codes that all of them share. */
+#pragma once
+
+enum lycosa_exit {
+    LYCOSA_EXIT_DONE = 0,
+    LYCOSA_EXIT_FAILED = 1,
+    LYCOSA_EXIT_USAGE = 2,
+    LYCOSA_EXIT_DISK_FULL = 3,
+    LYCOSA_EXIT_BAD_TUNING = 4,
+    LYCOSA_EXIT_STOPPED = 11,
+};
