@@ -85,7 +85,7 @@ char *check_read_file(const char *path, size_t *len)
 /* Arguments name the tests to run; none means all. */
 int main(int argc, char **argv)
 {
-    unsigned ran = 0, skipped = 0;
+    static unsigned ran, skipped; /* static: they live across the jump out of a skipped test */
     for (running = first; running; running = running->next) {
         bool wanted = argc < 2;
         for (int i = 1; i < argc; i++)
