@@ -33,24 +33,23 @@ void lf_yield_point(void);
 #define LF_POINT() ((void)0)
 #endif
 
-#define lf_load(ptr, order) (LF_POINT(), atomic_load_explicit((ptr), memory_order_##order))
-#define lf_store(ptr, value, order) \
-    (LF_POINT(), atomic_store_explicit((ptr), (value), memory_order_##order))
-#define lf_exchange(ptr, value, order) \
+#define lf_load(ptr, order)         (LF_POINT(), atomic_load_explicit((ptr), memory_order_##order))
+#define lf_store(ptr, value, order) (LF_POINT(), atomic_store_explicit((ptr), (value), memory_order_##order))
+#define lf_exchange(ptr, value, order)                                                                       \
     (LF_POINT(), atomic_exchange_explicit((ptr), (value), memory_order_##order))
-#define lf_fetch_add(ptr, value, order) \
+#define lf_fetch_add(ptr, value, order)                                                                      \
     (LF_POINT(), atomic_fetch_add_explicit((ptr), (value), memory_order_##order))
-#define lf_fetch_sub(ptr, value, order) \
+#define lf_fetch_sub(ptr, value, order)                                                                      \
     (LF_POINT(), atomic_fetch_sub_explicit((ptr), (value), memory_order_##order))
-#define lf_fetch_or(ptr, value, order) \
+#define lf_fetch_or(ptr, value, order)                                                                       \
     (LF_POINT(), atomic_fetch_or_explicit((ptr), (value), memory_order_##order))
 /* Strong compare-and-swap: on failure *expected_ptr becomes what was there. */
-#define lf_cas(ptr, expected_ptr, desired, success, failure)                              \
-    (LF_POINT(), atomic_compare_exchange_strong_explicit((ptr), (expected_ptr), (desired), \
+#define lf_cas(ptr, expected_ptr, desired, success, failure)                                                 \
+    (LF_POINT(), atomic_compare_exchange_strong_explicit((ptr), (expected_ptr), (desired),                   \
                                                          memory_order_##success, memory_order_##failure))
 /* May fail though *ptr was as expected: for loops. */
-#define lf_cas_weak(ptr, expected_ptr, desired, success, failure)                       \
-    (LF_POINT(), atomic_compare_exchange_weak_explicit((ptr), (expected_ptr), (desired), \
+#define lf_cas_weak(ptr, expected_ptr, desired, success, failure)                                            \
+    (LF_POINT(), atomic_compare_exchange_weak_explicit((ptr), (expected_ptr), (desired),                     \
                                                        memory_order_##success, memory_order_##failure))
 /* Plain data that an atomic publishes. The model checks these accesses for races; here they are plain. */
 #define lf_plain_read(lvalue)         (lvalue)
