@@ -30,6 +30,12 @@ if(system_uring_FOUND)
     dependency(uring liburing.h uring)
 else()
     dependency(uring liburing.h liburing.a PREFIX_ONLY)
+    # It includes a kernel header that Debian 12 lacks, for the number of one command.
+    if(TARGET uring AND NOT EXISTS /usr/include/linux/blkdev.h)
+        file(WRITE ${PROJECT_BINARY_DIR}/uring/linux/blkdev.h
+            "#pragma once\n#include <linux/ioctl.h>\n#define BLOCK_URING_CMD_DISCARD _IO(0x12, 0)\n")
+        target_include_directories(uring SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/uring)
+    endif()
 endif()
 dependency(picohttpparser picohttpparser.h picohttpparser)
 dependency(cares ares.h cares)
