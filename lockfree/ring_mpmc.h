@@ -1,0 +1,58 @@
+/* Bounded ring, many producers, many consumers.
+ *
+ * | call                        | by whom    | at the same time as       |
+ * |-----------------------------|------------|---------------------------|
+ * | push, push_batch            | any thread | anything but init         |
+ * | pop, pop_batch              | any thread | anything but init         |
+ * | count                       | any thread | anything; an estimate     |
+ * | init                        | one thread | nothing                   |
+ *
+ * Progress: a call never waits for another thread other than in a bounded backoff after a lost race, and
+ * somebody's call succeeds whenever one loses; but the ring is NOT lock-free as a whole. A producer stopped
+ * between claiming its positions and filling them blocks those positions: consumers take everything before
+ * them, then see an empty ring, however much was pushed behind; once producers have come round to the blocked
+ * positions they see a full ring. A consumer stopped in the middle of a pop blocks producers alike, one round
+ * later. Blocked callers get their `false` at once and can do other work. For the same reason `false` is not
+ * a statement about the ring at one instant: it says that the next position in order was not ready.
+ *
+ * Order: positions are claimed in order, so each producer's items come out in its order, and a batch in one
+ * piece.
+ *
+ * An item is one word; a pointer travels as (uintptr_t). Pushing a pointer hands over what it points to: all
+ * that the producer wrote before the push is seen by whoever pops it. The ring's memory is the caller's. */
+#pragma once
+
+#include "lockfree/atomic.h"
+
+struct backoff;
+
+struct ring_mpmc_slot {
+    _Atomic(uint64_t) turn; /* position: free for the push of it; position + 1: filled for the pop of it */
+    uint64_t item;
+};
+
+struct ring_mpmc {
+    LF_ISOLATED _Atomic(uint64_t) tail; /* next position to claim for a push; never wraps */
+    LF_ISOLATED _Atomic(uint64_t) head; /* next position to claim for a pop */
+    LF_ISOLATED struct ring_mpmc_slot *slots;
+    uint64_t mask;
+};
+
+/* Memory for `capacity` items, aligned to LF_CACHE_LINE. The capacity is a power of two, at least 2. */
+size_t ring_mpmc_bytes(size_t capacity);
+void ring_mpmc_init(struct ring_mpmc *ring, void *memory, size_t capacity);
+
+/* The backoff is the calling thread's own: it waits after a lost race and counts the losses. */
+
+/* False when full. */
+bool ring_mpmc_push(struct ring_mpmc *ring, uint64_t item, struct backoff *backoff);
+/* False when empty. */
+bool ring_mpmc_pop(struct ring_mpmc *ring, uint64_t *item, struct backoff *backoff);
+
+/* As many of the `count` items as there is room for or as there are, next to each other in the ring's order;
+ * returns how many. One claim for the whole batch. */
+size_t ring_mpmc_push_batch(struct ring_mpmc *ring, const uint64_t *items, size_t count,
+                            struct backoff *backoff);
+size_t ring_mpmc_pop_batch(struct ring_mpmc *ring, uint64_t *items, size_t count, struct backoff *backoff);
+
+size_t ring_mpmc_count(struct ring_mpmc *ring);
