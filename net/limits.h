@@ -26,3 +26,56 @@
  */
 #define TIMER_LEVEL_BITS 6
 #define TIMER_LEVELS     4
+
+/* http: what a response may cost before its body is looked at. */
+
+/* Servers themselves stop at 8 to 64 KiB; a head beyond this is a fault or an attack. */
+#define HTTP_HEAD_BYTES_MAX (64 * 1024)
+/* Pages with long security policies and cookies have 40 to 60 fields. The table is one per loop: 4 KiB. */
+#define HTTP_FIELDS_MAX 128
+/* 100 and 103 come once or twice; a stream of them keeps a connection busy for nothing. */
+#define HTTP_INTERIM_MAX 10
+/* Extensions, padding and trailers of a chunked body: nobody needs them, so they get one head's worth. */
+#define HTTP_CHUNK_EXTRA_BYTES_MAX (64 * 1024)
+/* First buffer for a head that comes in pieces; doubles up to head_bytes_max. Most heads are below 1 KiB. */
+#define HTTP_PIECES_BYTES 2048
+/* Empty lines before a status line that are taken for the tail of something else; browsers skip a few bytes,
+ * too. */
+#define HTTP_LEADING_BYTES_MAX 8
+
+/* tls: an idle connection may cost 24 KiB: 3720 (engine) + input + output + bookkeeping. */
+
+/* A record of 16 KiB with header, IV, MAC and padding: servers do send full ones. */
+#define TLS_INPUT_BYTES 16709
+/* Requests and the client's handshake messages; longer ones go out as several records. */
+#define TLS_OUTPUT_BYTES 2048
+/* BearSSL's session parameters: id, version, suite, master secret. */
+#define TLS_SESSION_BYTES 88
+/* Leaf certificates are 1 to 3 KiB, with a hundred names 8 KiB; what is beyond is not searched for addresses.
+ */
+#define TLS_LEAF_BYTES_MAX 8192
+
+/* dns */
+
+/* RFC 1035: 253 characters without the trailing dot. */
+#define DNS_NAME_BYTES_MAX 253
+/* One is connected to; the others are for the case that it is dead. */
+#define DNS_ADDRESSES_MAX 8
+/* INET6_ADDRSTRLEN. */
+#define DNS_ADDRESS_TEXT_BYTES 46
+/* c-ares numbers questions with 16 bits and draws until it finds a free number: stay far below 65,536. */
+#define DNS_IN_FLIGHT_MAX 8192
+/* c-ares looks for expired questions only when called; half a tick late on a time-out of seconds is no
+ * matter. */
+#define DNS_TICK_MS    50
+#define DNS_TIMEOUT_MS 2000
+#define DNS_TRIES      3
+/* 320 bytes each: 20 MiB per loop. A loop meets this many hosts within a time to live. */
+#define DNS_CACHE_ENTRIES 65536
+/* Below a minute a visit would ask again between two pages; above a day a moved site is not found. */
+#define DNS_TTL_S_MIN          60
+#define DNS_TTL_S_MAX          86400
+#define DNS_NEGATIVE_TTL_S_MAX 300
+#define DNS_FAILURE_TTL_S      30
+/* Lines of /etc/hosts beyond this are an ad blocker's list, which a crawler has no use for. */
+#define DNS_HOSTS_MAX 4096
