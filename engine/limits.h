@@ -7,3 +7,18 @@
 /* url: a host name in text. DNS stops at 253; browsers let longer ones through to fail there, and the URL
  * standard's own cases hold names of 258. Beyond this it is no name of anything. */
 #define URL_HOST_BYTES_MAX 1024
+
+/* links: room in the text buffer per link. Most links need none: only those with an entity, a byte that is not
+ * ASCII in a legacy encoding, or a CSS escape are copied. */
+#define LINKS_TEXT_PER_LINK 128
+/* encoding: the HTML standard lets browsers look for a meta charset in the first 1024 bytes. */
+#define ENCODING_PRESCAN_BYTES 1024
+/* encoding: a query's character of up to 4 bytes in UTF-8 becomes at most %26%23NNNNNNN%3B, 16 bytes; one of
+ * 2 bytes %26%23NNNN%3B, 13 bytes: 7 for 1 covers all. */
+#define ENCODING_QUERY_GROWTH 7
+/* decode: no server stacks more than two codings on purpose; each one multiplies the ratio. */
+#define DECODE_CODINGS_MAX 4
+/* decode: below this size a high ratio harms nobody: an empty page of 1 MiB compresses a thousandfold. */
+#define DECODE_RATIO_FREE_BYTES (1u << 20)
+/* sniff: the MIME Sniffing standard reads up to 1445 bytes; feeds and sitemaps may start with long comments. */
+#define SNIFF_BYTES_MAX 2048
