@@ -1,0 +1,415 @@
+#include "engine/tuning.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/tuning_table.h"
+
+/* A tuning file is written by hand: longer means that it is something else. */
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+static const struct unit count_units[] = {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
+static const struct unit byte_units[] = {
+    {"", 1},          {"B", 1},    {"K", 1e3},       {"KB", 1e3},     {"KiB", 1024},
+    {"M", 1e6},       {"MB", 1e6}, {"MiB", 1 << 20}, {"G", 1e9},      {"GB", 1e9},
+    {"GiB", 1 << 30}, {"T", 1e12}, {"TB", 1e12},     {"TiB", 0x1p40}, {NULL, 0},
+};
+static const struct unit duration_units[] = {
+    {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}, {NULL, 0},
+};
+
+/* What the parser needs to say where it is. */
+struct place {
+    const char *file;
+    unsigned line;
+    struct tuning_error *error;
+};
+
+static bool fail(const struct place *place, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool fail(const struct place *place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int used =
+        snprintf(place->error->message, sizeof place->error->message, "%s:%u: ", place->file, place->line);
+    if (used >= 0 && (size_t)used < sizeof place->error->message)
+        vsnprintf(place->error->message + used, sizeof place->error->message - (size_t)used, format, args);
+    va_end(args);
+    return false;
+}
+
+static const char *unit_names(enum tuning_type type)
+{
+    switch (type) {
+    case TUNING_BOOL:
+        return "yes or no";
+    case TUNING_COUNT:
+        return "a whole number, with K, M or G if you like";
+    case TUNING_BYTES:
+        return "a size (512, 64KiB, 10MB)";
+    case TUNING_DURATION:
+        return "a time with its unit (250ms, 10s, 5m, 2h, 1d)";
+    case TUNING_NUMBER:
+        return "a number";
+    case TUNING_TEXT:
+    case TUNING_LIST:
+        return "text";
+    case TUNING_CHOICE:
+        return "one of";
+    }
+    return "";
+}
+
+/* A number and one of `units` (NULL: none allowed). False if it is not that. */
+static bool read_quantity(struct slice text, const struct unit *units, double *value)
+{
+    char copy[64], *end;
+    if (text.len == 0 || text.len >= sizeof copy)
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    if (!isdigit((unsigned char)copy[0]) && copy[0] != '.')
+        return false;
+    *value = strtod(copy, &end);
+    while (*end == ' ')
+        end++;
+    if (!units)
+        return *end == '\0';
+    for (const struct unit *unit = units; unit->name; unit++)
+        if (strcmp(end, unit->name) == 0) {
+            *value *= unit->factor;
+            return true;
+        }
+    return *value == 0 && *end == '\0'; /* 0 needs no unit */
+}
+
+static bool store_quantity(char *field, const struct tuning_key *key, struct slice text,
+                           const struct place *place)
+{
+    static const struct unit *const units[] = {
+        [TUNING_COUNT] = count_units,
+        [TUNING_BYTES] = byte_units,
+        [TUNING_DURATION] = duration_units,
+        [TUNING_NUMBER] = NULL,
+    };
+    double value;
+    if (!read_quantity(text, units[key->type], &value) ||
+        (key->type != TUNING_NUMBER && value != floor(value)))
+        return fail(place, "%s.%s: '%.*s' is not %s", key->section, key->name, (int)text.len, text.ptr,
+                    unit_names(key->type));
+    if (!(value >= key->min && value <= key->max)) {
+        double scale = key->type == TUNING_DURATION ? 1e9 : 1;
+        return fail(place, "%s.%s: %.*s is out of range: from %g to %g%s", key->section, key->name,
+                    (int)text.len, text.ptr, key->min / scale, key->max / scale,
+                    key->type == TUNING_DURATION ? " seconds" : "");
+    }
+    if (key->type == TUNING_NUMBER)
+        memcpy(field, &value, sizeof value);
+    else
+        memcpy(field, &(uint64_t){(uint64_t)value}, sizeof(uint64_t));
+    return true;
+}
+
+static bool store_choice(char *field, const struct tuning_key *key, struct slice text,
+                         const struct place *place)
+{
+    struct slice rest = slice_of(key->choices);
+    for (uint64_t index = 0; rest.len; index++) {
+        size_t len = 0;
+        while (len < rest.len && rest.ptr[len] != ' ')
+            len++;
+        if (slice_equals(text, (struct slice){rest.ptr, len})) {
+            memcpy(field, &index, sizeof index);
+            return true;
+        }
+        rest = slice_skip(rest, len < rest.len ? len + 1 : len);
+    }
+    return fail(place, "%s.%s: '%.*s' is none of: %s", key->section, key->name, (int)text.len, text.ptr,
+                key->choices);
+}
+
+static bool store_bool(char *field, const struct tuning_key *key, struct slice text,
+                       const struct place *place)
+{
+    bool yes = slice_equals(text, SLICE("yes")) || slice_equals(text, SLICE("true"));
+    if (!yes && !slice_equals(text, SLICE("no")) && !slice_equals(text, SLICE("false")))
+        return fail(place, "%s.%s: '%.*s' is not yes or no", key->section, key->name, (int)text.len,
+                    text.ptr);
+    memcpy(field, &yes, sizeof yes);
+    return true;
+}
+
+static bool store_text(char *field, const struct tuning_key *key, struct slice text,
+                       const struct place *place)
+{
+    if (text.len >= TUNING_TEXT_BYTES)
+        return fail(place, "%s.%s: longer than %d bytes", key->section, key->name, TUNING_TEXT_BYTES - 1);
+    memcpy(field, text.ptr, text.len);
+    field[text.len] = '\0';
+    return true;
+}
+
+/* Regular expressions may hold commas: a list that may contain them is not split at them. */
+static bool splits_at_commas(const struct tuning_key *key)
+{
+    return strcmp(key->name, "include") != 0 && strcmp(key->name, "exclude") != 0;
+}
+
+/* Appends to what earlier lines of the same key gave. */
+static bool store_list(char *field, const struct tuning_key *key, struct slice text,
+                       const struct place *place)
+{
+    size_t used = strlen(field);
+    while (text.len) {
+        const char *comma = splits_at_commas(key) ? memchr(text.ptr, ',', text.len) : NULL;
+        struct slice item = slice_trim(comma ? slice_between(text.ptr, comma) : text);
+        text = comma ? slice_skip(text, (size_t)(comma - text.ptr) + 1) : slice_skip(text, text.len);
+        if (item.len == 0)
+            continue;
+        if (used + item.len + 2 > TUNING_LIST_BYTES)
+            return fail(place, "%s.%s: the list is longer than %d bytes", key->section, key->name,
+                        TUNING_LIST_BYTES - 1);
+        if (used)
+            field[used++] = '\n';
+        memcpy(field + used, item.ptr, item.len);
+        used += item.len;
+        field[used] = '\0';
+    }
+    return true;
+}
+
+static bool store(struct tuning *tuning, const struct tuning_key *key, struct slice text,
+                  const struct place *place)
+{
+    char *field = (char *)tuning + key->offset;
+    switch (key->type) {
+    case TUNING_BOOL:
+        return store_bool(field, key, text, place);
+    case TUNING_COUNT:
+    case TUNING_BYTES:
+    case TUNING_DURATION:
+    case TUNING_NUMBER:
+        return store_quantity(field, key, text, place);
+    case TUNING_TEXT:
+        return store_text(field, key, text, place);
+    case TUNING_LIST:
+        return store_list(field, key, text, place);
+    case TUNING_CHOICE:
+        return store_choice(field, key, text, place);
+    }
+    return false;
+}
+
+void tuning_init(struct tuning *tuning)
+{
+    struct tuning_error error;
+    struct place place = {"default", 0, &error};
+    memset(tuning, 0, sizeof *tuning);
+    for (size_t i = 0; i < tuning_keys_count; i++)
+        if (!store(tuning, &tuning_keys[i], slice_of(tuning_keys[i].fallback), &place)) {
+            fprintf(stderr, "%s\n", error.message);
+            abort(); /* the table contradicts itself */
+        }
+}
+
+/* Edit distance, for "did you mean": names are short. */
+static unsigned distance(struct slice a, const char *b)
+{
+    unsigned row[64];
+    size_t len = strlen(b);
+    if (len >= 63 || a.len >= 63)
+        return 99;
+    for (size_t j = 0; j <= len; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= a.len; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= len; j++) {
+            unsigned above = row[j], best = diagonal + (a.ptr[i - 1] != b[j - 1]);
+            best = above + 1 < best ? above + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[len];
+}
+
+static const struct tuning_key *find_key(struct slice section, struct slice name, const struct place *place)
+{
+    const struct tuning_key *nearest = &tuning_keys[0];
+    unsigned best = 1000;
+    for (size_t i = 0; i < tuning_keys_count; i++) {
+        const struct tuning_key *key = &tuning_keys[i];
+        bool same_section = slice_equals(section, slice_of(key->section));
+        if (same_section && slice_equals(name, slice_of(key->name)))
+            return key;
+        unsigned far = 2 * distance(name, key->name) + !same_section;
+        if (far < best) {
+            best = far;
+            nearest = key;
+        }
+    }
+    fail(place, "unknown key %.*s.%.*s; the nearest is %s in [%s]", (int)section.len, section.ptr,
+         (int)name.len, name.ptr, nearest->name, nearest->section);
+    return NULL;
+}
+
+static bool is_section(struct slice name)
+{
+    for (size_t i = 0; i < tuning_keys_count; i++)
+        if (slice_equals(name, slice_of(tuning_keys[i].section)))
+            return true;
+    return false;
+}
+
+/* `seen` marks the keys of this file: the first mention of a list replaces the default. */
+static bool parse_line(struct tuning *tuning, struct slice line, struct slice *section, bool *seen,
+                       const struct place *place)
+{
+    line = slice_trim(line);
+    if (line.len == 0 || line.ptr[0] == '#' || line.ptr[0] == ';')
+        return true;
+    if (line.ptr[0] == '[') {
+        if (line.len < 3 || line.ptr[line.len - 1] != ']')
+            return fail(place, "a section looks like [name]");
+        *section = slice_trim((struct slice){line.ptr + 1, line.len - 2});
+        return is_section(*section) || fail(place, "unknown section [%.*s]", (int)section->len, section->ptr);
+    }
+    const char *equals = memchr(line.ptr, '=', line.len);
+    if (!equals)
+        return fail(place, "expected 'key = value' or '[section]'");
+    if (section->len == 0)
+        return fail(place, "a key before the first [section]");
+    struct slice name = slice_trim(slice_between(line.ptr, equals));
+    const struct tuning_key *key = find_key(*section, name, place);
+    if (!key)
+        return false;
+    bool *again = &seen[key - tuning_keys];
+    if (*again && key->type != TUNING_LIST)
+        return fail(place, "%s.%s is given twice", key->section, key->name);
+    if (!*again && key->type == TUNING_LIST)
+        ((char *)tuning + key->offset)[0] = '\0';
+    *again = true;
+    return store(tuning, key, slice_trim(slice_between(equals + 1, line.ptr + line.len)), place);
+}
+
+bool tuning_parse(struct tuning *tuning, const char *name, struct slice text, struct tuning_error *error)
+{
+    struct tuning next = *tuning;
+    struct place place = {name, 0, error};
+    struct slice section = {NULL, 0};
+    bool seen[256] = {false};
+    _Static_assert(sizeof(struct tuning) < 1 << 18, "on the stack");
+    if (memchr(text.ptr ? text.ptr : "", '\0', text.len)) {
+        place.line = 1;
+        return fail(&place, "not a text file");
+    }
+    while (text.len) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        struct slice line = end ? slice_between(text.ptr, end) : text;
+        text = slice_skip(text, end ? line.len + 1 : line.len);
+        place.line++;
+        if (!parse_line(&next, line, &section, seen, &place))
+            return false;
+    }
+    *tuning = next;
+    return true;
+}
+
+bool tuning_load(struct tuning *tuning, const char *path, struct tuning_error *error)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    char *text = malloc(FILE_BYTES_MAX);
+    size_t len = text ? fread(text, 1, FILE_BYTES_MAX, file) : 0;
+    bool good = text && !ferror(file) && len < FILE_BYTES_MAX;
+    if (!good)
+        snprintf(error->message, sizeof error->message, "%s: cannot be read, or is larger than %d bytes",
+                 path, FILE_BYTES_MAX - 1);
+    fclose(file);
+    good = good && tuning_parse(tuning, path, (struct slice){text, len}, error);
+    free(text);
+    return good;
+}
+
+static size_t field_size(enum tuning_type type)
+{
+    switch (type) {
+    case TUNING_BOOL:
+        return sizeof(bool);
+    case TUNING_COUNT:
+    case TUNING_BYTES:
+    case TUNING_DURATION:
+    case TUNING_CHOICE:
+        return sizeof(uint64_t);
+    case TUNING_NUMBER:
+        return sizeof(double);
+    case TUNING_TEXT:
+        return TUNING_TEXT_BYTES;
+    case TUNING_LIST:
+        return TUNING_LIST_BYTES;
+    }
+    return 0;
+}
+
+unsigned tuning_reload(struct tuning *tuning, const struct tuning *next, const char **first_refused)
+{
+    unsigned refused = 0;
+    for (size_t i = 0; i < tuning_keys_count; i++) {
+        const struct tuning_key *key = &tuning_keys[i];
+        char *mine = (char *)tuning + key->offset;
+        const char *theirs = (const char *)next + key->offset;
+        bool is_text = key->type == TUNING_TEXT || key->type == TUNING_LIST;
+        if (is_text ? strcmp(mine, theirs) == 0 : memcmp(mine, theirs, field_size(key->type)) == 0)
+            continue;
+        if (key->is_live)
+            memcpy(mine, theirs, field_size(key->type));
+        else if (refused++ == 0)
+            *first_refused = key->name;
+    }
+    return refused;
+}
+
+void tuning_print(FILE *out)
+{
+    const char *section = "";
+    fprintf(
+        out,
+        "# Every key of the tuning file with its default. Keys marked 'live' are taken over on SIGHUP.\n");
+    for (size_t i = 0; i < tuning_keys_count; i++) {
+        const struct tuning_key *key = &tuning_keys[i];
+        if (strcmp(section, key->section) != 0)
+            fprintf(out, "\n[%s]\n", key->section);
+        section = key->section;
+        fprintf(out, "# %s\n", key->meaning);
+        if (key->type == TUNING_CHOICE)
+            fprintf(out, "# (one of: %s%s)\n", key->choices, key->is_live ? "; live" : "");
+        else
+            fprintf(out, "# (%s%s)\n", unit_names(key->type), key->is_live ? "; live" : "");
+        fprintf(out, "%s = %s\n", key->name, key->fallback);
+    }
+}
+
+bool tuning_next_item(struct slice *rest, struct slice *item)
+{
+    if (rest->len == 0)
+        return false;
+    const char *end = memchr(rest->ptr, '\n', rest->len);
+    *item = end ? slice_between(rest->ptr, end) : *rest;
+    *rest = slice_skip(*rest, end ? item->len + 1 : item->len);
+    return true;
+}

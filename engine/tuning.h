@@ -1,0 +1,149 @@
+/* The tuning file: an INI file whose every key stands in one table (tuning_table.c) with its type, unit,
+ * default, range and meaning. The table is the reference manual (`lycosa crawl --print-tuning`), the parser,
+ * and the list of keys that may change while a crawl runs.
+ *
+ * An unknown key, a bad value or a bad unit is an error with file, line and the nearest known key. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "net/slice.h"
+
+enum { TUNING_TEXT_BYTES = 256, TUNING_LIST_BYTES = 4096 };
+
+enum tuning_politeness { TUNING_POLITENESS_RATIO, TUNING_POLITENESS_DELAY };
+enum tuning_sieve { TUNING_SIEVE_SIGNATURES, TUNING_SIEVE_BLOOM };
+enum tuning_store { TUNING_STORE_WARC, TUNING_STORE_NONE };
+enum tuning_compress { TUNING_COMPRESS_GZIP, TUNING_COMPRESS_NONE };
+enum tuning_scope { TUNING_SCOPE_HOSTS, TUNING_SCOPE_DOMAINS, TUNING_SCOPE_ANY };
+
+/* Durations are nanoseconds, sizes bytes. A list holds its items separated by newlines. */
+struct tuning {
+    /* crawl */
+    char agent_name[TUNING_TEXT_BYTES];
+    char agent_version[TUNING_TEXT_BYTES];
+    char contact_url[TUNING_TEXT_BYTES];
+    char operator_name[TUNING_TEXT_BYTES];
+    uint64_t threads;
+    uint64_t max_pages;
+    uint64_t max_time_ns;
+    uint64_t stop_within_ns;
+    bool private_addresses;
+
+    /* politeness */
+    uint64_t politeness_mode; /* enum tuning_politeness */
+    double host_ratio;
+    double address_ratio;
+    uint64_t burst_ns;
+    uint64_t host_min_idle_ns;
+    uint64_t address_min_idle_ns;
+    uint64_t delay_ns;
+    uint64_t address_delay_ns;
+    uint64_t connections_per_address;
+    uint64_t crawl_delay_max_ns;
+    uint64_t retry_after_max_ns;
+
+    /* robots */
+    bool robots_obey;
+    bool robots_meta;
+    bool robots_nofollow;
+    bool robots_sitemaps;
+    uint64_t robots_fresh_ns;
+    uint64_t robots_retry_ns;
+
+    /* net */
+    uint64_t connections;
+    uint64_t bandwidth_bytes;
+    uint64_t connect_timeout_ns;
+    uint64_t first_byte_timeout_ns;
+    uint64_t fetch_timeout_ns;
+    uint64_t head_bytes_max;
+    uint64_t body_bytes_max;
+    uint64_t decoded_bytes_max;
+    uint64_t decoded_ratio_max;
+    char dns_servers[TUNING_LIST_BYTES];
+    uint64_t dns_timeout_ns;
+    uint64_t dns_cache_entries;
+    bool ipv6;
+    bool tls_verify;
+    char tls_ca_file[TUNING_TEXT_BYTES];
+
+    /* scope */
+    uint64_t scope_mode; /* enum tuning_scope */
+    char scope_surts[TUNING_LIST_BYTES];
+    char scope_suffixes[TUNING_LIST_BYTES];
+    char scope_include[TUNING_LIST_BYTES];
+    char scope_exclude[TUNING_LIST_BYTES];
+    char scope_skip_extensions[TUNING_LIST_BYTES];
+    char scope_mime[TUNING_LIST_BYTES];
+    bool scope_embeds;
+    uint64_t depth_max;
+    uint64_t hops_off_max;
+    uint64_t path_repeats_max;
+    uint64_t path_segments_max;
+    uint64_t url_bytes_max;
+    char canonical_rules[TUNING_LIST_BYTES];
+
+    /* limits */
+    uint64_t links_per_page_max;
+    uint64_t pages_per_host_max;
+    uint64_t bytes_per_host_max;
+    uint64_t time_per_host_max_ns;
+    uint64_t hosts_per_address_max;
+    uint64_t redirects_max;
+
+    /* retry */
+    uint64_t retries_max;
+    uint64_t retry_wait_ns;
+    uint64_t retry_wait_max_ns;
+    uint64_t host_failures_max;
+
+    /* priority */
+    bool url_weights;
+    uint64_t domain_weight_ns;
+    char preferred_suffixes[TUNING_LIST_BYTES];
+    uint64_t suffix_weight_ns;
+
+    /* memory */
+    uint64_t sieve_kind; /* enum tuning_sieve */
+    uint64_t sieve_bytes;
+    uint64_t frontier_bytes;
+    uint64_t hosts_max;
+    uint64_t page_bytes;
+
+    /* store, status */
+    uint64_t store_kind;     /* enum tuning_store */
+    uint64_t store_compress; /* enum tuning_compress */
+    uint64_t store_level;
+    uint64_t store_file_bytes;
+    uint64_t store_buffer_bytes;
+    char store_prefix[TUNING_TEXT_BYTES];
+    uint64_t status_interval_ns;
+};
+
+/* Where and why a tuning file is wrong; `message` is one line for a person. */
+struct tuning_error {
+    char message[512];
+};
+
+/* All defaults. */
+void tuning_init(struct tuning *tuning);
+
+/* Parses `text`; `name` is the file's name for messages. On false, `tuning` is unchanged. */
+bool tuning_parse(struct tuning *tuning, const char *name, struct slice text, struct tuning_error *error);
+
+/* Reads and parses a file. */
+bool tuning_load(struct tuning *tuning, const char *path, struct tuning_error *error);
+
+/* Takes from `next` the keys that may change while a crawl runs; returns how many other keys differ (those
+ * keep their value) and names the first of them. */
+unsigned tuning_reload(struct tuning *tuning, const struct tuning *next, const char **first_refused);
+
+/* Every key with its default, unit, range and meaning, as a valid tuning file. */
+void tuning_print(FILE *out);
+
+/* The items of a list, one after the other: starts with *rest = the list; false at the end. */
+bool tuning_next_item(struct slice *rest, struct slice *item);
