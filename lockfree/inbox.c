@@ -1,0 +1,47 @@
+/* The stack of Treiber (1986) with one change: the consumer never pops one node, it takes the whole stack by
+ * an exchange and turns it round.
+ *
+ * Why it is correct. A push links its node before what it read as newest and makes it newest by a CAS from
+ * that very value, so no node is lost or linked twice. Nobody but the consumer removes nodes, and he removes
+ * all: a node that a producer has read as `newest` may be taken, reused and pushed again before its CAS, but
+ * then the CAS finds it as newest again with everything below it taken, which is what it will link to: the
+ * next pointer is the address alone, never read through. There is no ABA to fear.
+ *
+ * Parking is a CAS from empty to INBOX_PARKED: it fails if a push came first, and of the pushes after it only
+ * the one whose CAS replaces INBOX_PARKED is told. */
+#include "lockfree/inbox.h"
+
+#include <assert.h>
+
+bool inbox_push(struct inbox *inbox, struct inbox_node *node)
+{
+    struct inbox_node *seen = lf_load(&inbox->newest, relaxed);
+    do {
+        lf_plain_write(node->next, seen == INBOX_PARKED ? NULL : seen);
+        /* R1 pairs with A1 in take: the node's content is published. Acquire (A2 pairs with R2 in park):
+         * whoever ends the parking continues after the consumer that parked. */
+    } while (!lf_cas_weak(&inbox->newest, &seen, node, acq_rel, relaxed));
+    return seen == INBOX_PARKED;
+}
+
+struct inbox_node *inbox_take(struct inbox *inbox)
+{
+    /* A1 pairs with R1 in push. */
+    struct inbox_node *node = lf_exchange(&inbox->newest, NULL, acquire);
+    assert(node != INBOX_PARKED);
+    struct inbox_node *oldest = NULL;
+    while (node) {
+        struct inbox_node *below = lf_plain_read(node->next);
+        lf_plain_write(node->next, oldest);
+        oldest = node;
+        node = below;
+    }
+    return oldest;
+}
+
+bool inbox_park(struct inbox *inbox)
+{
+    struct inbox_node *empty = NULL;
+    /* R2 pairs with A2 in push: what this consumer did is seen by the next. */
+    return lf_cas(&inbox->newest, &empty, INBOX_PARKED, release, relaxed);
+}

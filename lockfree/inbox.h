@@ -1,0 +1,53 @@
+/* Inbox of one word: many producers, one consumer that takes everything at once and can go to sleep on it.
+ *
+ * | call         | by whom      | at the same time as |
+ * |--------------|--------------|---------------------|
+ * | push         | any thread   | anything but init   |
+ * | take, park   | the consumer | push                |
+ * | init         | one thread   | nothing             |
+ *
+ * Progress: push is lock-free, take and park are wait-free. A stopped producer blocks nobody: a node is in
+ * the inbox or it is not. Order is first in, first out.
+ *
+ * A parked inbox is empty and has no consumer. The push that finds it parked is told so, exactly one of all,
+ * and calls the consumer: it is woken, or given the right to consume. A new inbox is parked. So "is there
+ * somebody who will see this?" needs no second flag and no order between two flags.
+ *
+ * Consumer is a role: it may move to another thread if the hand-over itself is ordered (release to acquire).
+ *
+ * Ownership: push hands over the node and what it is part of; the consumer sees all that the producer wrote
+ * before. From take on the nodes are the consumer's, linked by `next` from oldest to newest. */
+#pragma once
+
+#include "lockfree/atomic.h"
+
+struct inbox_node {
+    struct inbox_node *next;
+};
+
+struct inbox {
+    _Atomic(struct inbox_node *) newest; /* NULL: empty; INBOX_PARKED: empty and nobody looks */
+};
+
+#define INBOX_PARKED ((struct inbox_node *)1)
+
+static inline void inbox_init(struct inbox *inbox)
+{
+    lf_store(&inbox->newest, INBOX_PARKED, relaxed);
+}
+
+/* True if the inbox was parked: the caller has to call the consumer. */
+bool inbox_push(struct inbox *inbox, struct inbox_node *node);
+
+/* Everything, oldest first; NULL if there is nothing. Not of a parked inbox. */
+struct inbox_node *inbox_take(struct inbox *inbox);
+
+/* True: parked, and the consumer's role is over until a push ends it. False: there is something to take. */
+bool inbox_park(struct inbox *inbox);
+
+/* A look without taking: false may be out of date at once, true holds until the consumer takes. */
+static inline bool inbox_has_some(struct inbox *inbox)
+{
+    struct inbox_node *newest = lf_load(&inbox->newest, relaxed);
+    return newest != NULL && newest != INBOX_PARKED;
+}
