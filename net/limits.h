@@ -22,10 +22,10 @@
 
 /* timer: a tick of 2^20 ns (1.05 ms) rounds no time-out up by more than that. */
 #define TIMER_TICK_SHIFT 20
-/* Four levels of 64 slots: 2^24 ticks are 4.9 hours; what lies further ahead is moved when it comes nearer.
- */
+/* Eight levels of 64 slots: 48 bits of ticks, more than 64 bits of nanoseconds have, so nothing is too far
+ * ahead. */
 #define TIMER_LEVEL_BITS 6
-#define TIMER_LEVELS     4
+#define TIMER_LEVELS     8
 
 /* http: what a response may cost before its body is looked at. */
 
