@@ -34,6 +34,13 @@ struct ring_event {
     uint32_t flags; /* IORING_CQE_F_* */
 };
 
+/* The ring's own kinds of completion; those of ring_register follow. */
+enum ring_kind {
+    RING_KIND_WAKE,      /* the message of another ring: no operation of ours */
+    RING_KIND_WAKE_SENT, /* our message to another ring */
+    RING_KIND_FIRST,
+};
+
 typedef void ring_handler(void *owner, const struct ring_event *event);
 
 /* Something to do before the loop sleeps, outside the handler that thought of it. */

@@ -1,0 +1,229 @@
+/* The turns of a loop: submission, completions, timers, sleep. */
+#include "net/ring.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lockfree/atomic.h"
+#include "lockfree/clock.h"
+
+#define TAG_KIND_SHIFT   56
+#define TAG_DETAIL_SHIFT 48
+#define TAG_POINTER      ((UINT64_C(1) << TAG_DETAIL_SHIFT) - 1)
+
+static uint64_t tag_of(uint8_t kind, uint8_t detail, void *object)
+{
+    const uint64_t pointer = (uint64_t)(uintptr_t)object;
+    assert((pointer & ~TAG_POINTER) == 0);
+    return (uint64_t)kind << TAG_KIND_SHIFT | (uint64_t)detail << TAG_DETAIL_SHIFT | pointer;
+}
+
+uint8_t ring_register(struct ring *ring, ring_handler *run, void *owner)
+{
+    assert(ring->kind_count < RING_KINDS_MAX);
+    ring->kinds[ring->kind_count].run = run;
+    ring->kinds[ring->kind_count].owner = owner;
+    return (uint8_t)ring->kind_count++;
+}
+
+/* What a retry may cure: a signal, the kernel short of memory, completions to be fetched first. */
+static bool is_transient(int error)
+{
+    return error == -EINTR || error == -EAGAIN || error == -EBUSY;
+}
+
+static void submit_full(struct ring *ring)
+{
+    ring->stats.queue_full++;
+    ring->stats.enters++;
+    const int submitted = io_uring_submit(&ring->uring);
+    if (submitted >= 0) {
+        ring->stats.submitted += (unsigned)submitted;
+    } else if (!is_transient(submitted)) {
+        fprintf(stderr, "io_uring_enter: %s\n", strerror(-submitted));
+        abort();
+    }
+}
+
+void ring_reserve(struct ring *ring, unsigned count)
+{
+    while (io_uring_sq_space_left(&ring->uring) < count)
+        submit_full(ring);
+}
+
+struct io_uring_sqe *ring_sqe(struct ring *ring)
+{
+    struct io_uring_sqe *sqe;
+    while (!(sqe = io_uring_get_sqe(&ring->uring)))
+        submit_full(ring);
+    ring->inflight++;
+    return sqe;
+}
+
+void ring_tag(struct io_uring_sqe *sqe, uint8_t kind, uint8_t detail, void *object)
+{
+    sqe->user_data = tag_of(kind, detail, object);
+}
+
+void ring_silence(struct ring *ring, struct io_uring_sqe *sqe)
+{
+    assert(sqe->flags & (IOSQE_IO_LINK | IOSQE_IO_HARDLINK));
+    sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
+    ring->inflight--;
+}
+
+void ring_defer(struct ring *ring, struct ring_task *task)
+{
+    if (task->queued)
+        return;
+    task->queued = true;
+    task->next = NULL;
+    *ring->tasks_end = task;
+    ring->tasks_end = &task->next;
+}
+
+static void run_tasks(struct ring *ring)
+{
+    struct ring_task *task = ring->tasks;
+    ring->tasks = NULL;
+    ring->tasks_end = &ring->tasks;
+    while (task) {
+        struct ring_task *next = task->next;
+        task->queued = false;
+        task->run(task);
+        task = next;
+    }
+}
+
+/* Every access to `asleep` is a read-modify-write, so they are totally ordered and each acquires what those
+ * before it released:
+ *
+ *   S1  sleeper: exchange(true), then has_work()       W1  waker: push the work, then exchange(false)
+ *
+ * If W1 comes before S1, S1 acquires from W1 and has_work() sees the push. If it comes after, it sees true,
+ * and sends. */
+static bool announce_sleep(struct ring *ring)
+{
+    lf_exchange(&ring->asleep, true, acq_rel); /* S1, pairs with W1 in ring_wake */
+    return !ring->has_work || !ring->has_work(ring->owner);
+}
+
+static int enter(struct ring *ring, uint64_t wait_ns)
+{
+    const unsigned queued = io_uring_sq_ready(&ring->uring);
+    struct io_uring_cqe *cqe;
+    int result;
+    ring->stats.enters++;
+    if (wait_ns == 0) {
+        result = io_uring_submit_and_get_events(&ring->uring);
+    } else if (wait_ns == TIMER_NEVER) {
+        result = io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1, NULL, NULL);
+    } else {
+        struct __kernel_timespec timeout = {.tv_sec = (int64_t)(wait_ns / CLOCK_NS_PER_S),
+                                            .tv_nsec = (int64_t)(wait_ns % CLOCK_NS_PER_S)};
+        result = io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1, &timeout, NULL);
+    }
+    ring->stats.submitted += queued - io_uring_sq_ready(&ring->uring);
+    if (result < 0 && result != -ETIME && !is_transient(result))
+        return result;
+    return 0;
+}
+
+static int submit_and_wait(struct ring *ring, uint64_t wait_ns)
+{
+    const unsigned ready = io_uring_cq_ready(&ring->uring);
+    if (ready && io_uring_sq_ready(&ring->uring) == 0)
+        return 0;
+    if (ready || ring->tasks || wait_ns == 0)
+        return enter(ring, 0);
+    const uint64_t timer_ns = timer_wheel_wait(&ring->timers, clock_now_ns());
+    if (timer_ns < wait_ns)
+        wait_ns = timer_ns;
+    if (!announce_sleep(ring))
+        wait_ns = 0;
+    const int result = enter(ring, wait_ns);
+    lf_exchange(&ring->asleep, false, acq_rel); /* S2: takes part in the order above */
+    return result;
+}
+
+/* Copies up to RING_BATCH completions out and makes their room free for the kernel. */
+static unsigned drain(struct ring *ring, struct ring_event *events, uint8_t *kinds)
+{
+    unsigned head, count = 0;
+    struct io_uring_cqe *cqe;
+    io_uring_for_each_cqe(&ring->uring, head, cqe)
+    {
+        if (count == RING_BATCH)
+            break;
+        kinds[count] = (uint8_t)(cqe->user_data >> TAG_KIND_SHIFT);
+        events[count++] = (struct ring_event){
+            .object = (void *)(uintptr_t)(cqe->user_data & TAG_POINTER),
+            .detail = (uint8_t)(cqe->user_data >> TAG_DETAIL_SHIFT),
+            .result = cqe->res,
+            .flags = cqe->flags,
+        };
+    }
+    io_uring_cq_advance(&ring->uring, count);
+    ring->stats.completed += count;
+    return count;
+}
+
+static void run_handlers(struct ring *ring)
+{
+    struct ring_event events[RING_BATCH];
+    uint8_t kinds[RING_BATCH];
+    unsigned left = io_uring_cq_ready(&ring->uring);
+    while (left) {
+        const unsigned count = drain(ring, events, kinds);
+        left -= count < left ? count : left;
+        for (unsigned i = 0; i < count; i++) {
+            if (kinds[i] == RING_KIND_WAKE) {
+                ring->stats.wakes_received++;
+                continue;
+            }
+            if (!(events[i].flags & IORING_CQE_F_MORE))
+                ring->inflight--;
+            /* A message fails only when the target's completion queue is full, and then it does not sleep. */
+            if (kinds[i] == RING_KIND_WAKE_SENT)
+                continue;
+            assert(kinds[i] < ring->kind_count);
+            ring->kinds[kinds[i]].run(ring->kinds[kinds[i]].owner, &events[i]);
+        }
+    }
+}
+
+int ring_turn(struct ring *ring, uint64_t wait_ns)
+{
+    const int result = submit_and_wait(ring, wait_ns);
+    if (result < 0)
+        return result;
+    if (io_uring_cq_has_overflow(&ring->uring))
+        ring->stats.overflows++;
+    ring->now_ns = clock_now_ns();
+    run_handlers(ring);
+    timer_wheel_advance(&ring->timers, ring->now_ns);
+    run_tasks(ring);
+    return 0;
+}
+
+bool ring_finish(struct ring *ring)
+{
+    const uint64_t deadline = clock_now_ns() + RING_FINISH_MS * CLOCK_NS_PER_MS;
+    while ((ring->inflight || ring->tasks) && clock_now_ns() < deadline)
+        if (ring_turn(ring, 10 * CLOCK_NS_PER_MS) < 0)
+            return false;
+    return ring->inflight == 0 && !ring->tasks;
+}
+
+void ring_wake(struct ring *ring, struct ring *target)
+{
+    if (!lf_exchange(&target->asleep, false, acq_rel)) /* W1, pairs with S1 */
+        return;
+    struct io_uring_sqe *sqe = ring_sqe(ring);
+    io_uring_prep_msg_ring(sqe, target->uring.ring_fd, 0, tag_of(RING_KIND_WAKE, 0, NULL), 0);
+    ring_tag(sqe, RING_KIND_WAKE_SENT, 0, target);
+    ring->stats.wakes_sent++;
+}

@@ -1,0 +1,395 @@
+#include "net/ring.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lockfree/atomic.h"
+#include "lockfree/clock.h"
+#include "tests/support/check.h"
+
+static void start(struct ring *ring, struct ring_options options)
+{
+    if (options.cpu == 0)
+        options.cpu = -1;
+    if (ring_init(ring, &options) < 0)
+        check_failed(__FILE__, __LINE__, "%s", ring->error);
+}
+
+/* What a handler saw. */
+struct seen {
+    unsigned count;
+    struct ring_event last;
+};
+
+static void on_event(void *owner, const struct ring_event *event)
+{
+    struct seen *seen = owner;
+    seen->count++;
+    seen->last = *event;
+}
+
+static void nop(struct ring *ring, uint8_t kind, uint8_t detail, void *object)
+{
+    struct io_uring_sqe *sqe = ring_sqe(ring);
+    io_uring_prep_nop(sqe);
+    ring_tag(sqe, kind, detail, object);
+}
+
+TEST(completions_reach_the_handler_of_their_kind)
+{
+    struct ring ring;
+    struct seen first = {0}, second = {0};
+    int object;
+    start(&ring, (struct ring_options){0});
+    const uint8_t a = ring_register(&ring, on_event, &first), b = ring_register(&ring, on_event, &second);
+    nop(&ring, a, 7, &object);
+    nop(&ring, b, 255, NULL);
+    CHECK_INT(ring_inflight(&ring), 2);
+    CHECK_INT(first.count + second.count, 0);
+    CHECK_INT(ring_turn(&ring, TIMER_NEVER), 0);
+    CHECK(ring_finish(&ring));
+    CHECK_INT(first.count, 1);
+    CHECK_INT(first.last.detail, 7);
+    CHECK(first.last.object == &object);
+    CHECK_INT(second.count, 1);
+    CHECK_INT(second.last.detail, 255);
+    CHECK(!second.last.object);
+    ring_fini(&ring);
+}
+
+TEST(more_operations_than_entries_are_submitted_in_batches)
+{
+    enum { COUNT = 10000, ENTRIES = 64 };
+    struct ring ring;
+    struct seen seen = {0};
+    start(&ring, (struct ring_options){.sq_entries = ENTRIES});
+    const uint8_t kind = ring_register(&ring, on_event, &seen);
+    for (unsigned i = 0; i < COUNT; i++)
+        nop(&ring, kind, 0, NULL);
+    CHECK(ring_finish(&ring));
+    CHECK_INT(seen.count, COUNT);
+    CHECK_INT(ring.stats.submitted, COUNT);
+    CHECK_INT(ring.stats.completed, COUNT);
+    CHECK_INT(ring.stats.queue_full, COUNT / ENTRIES);
+    CHECK(ring.stats.enters <= COUNT / ENTRIES + 2);
+    ring_fini(&ring);
+}
+
+/* The kernel keeps what does not fit into a small completion queue. */
+TEST(an_overflown_completion_queue_loses_nothing)
+{
+    enum { COUNT = 5000 };
+    struct ring ring;
+    struct seen seen = {0};
+    start(&ring, (struct ring_options){.sq_entries = 8, .cq_entries = 16});
+    const uint8_t kind = ring_register(&ring, on_event, &seen);
+    for (unsigned i = 0; i < COUNT; i++)
+        nop(&ring, kind, 0, NULL);
+    CHECK(ring_finish(&ring));
+    CHECK_INT(seen.count, COUNT);
+    CHECK(ring.stats.overflows > 0);
+    ring_fini(&ring);
+}
+
+static struct sockaddr_in nobody(void)
+{
+    /* A port that was just given back. */
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    CHECK_INT(bind(fd, (struct sockaddr *)&address, len), 0);
+    CHECK_INT(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    close(fd);
+    return address;
+}
+
+static void connect_chain(struct ring *ring, uint8_t kind, int family, struct sockaddr_in *address)
+{
+    const int slot = 0;
+    ring_reserve(ring, 2);
+    struct io_uring_sqe *sqe = ring_sqe(ring);
+    io_uring_prep_socket_direct(sqe, family, SOCK_STREAM, 0, (unsigned)slot, 0);
+    sqe->flags |= IOSQE_IO_LINK;
+    ring_tag(sqe, kind, 1, NULL);
+    ring_silence(ring, sqe);
+    sqe = ring_sqe(ring);
+    io_uring_prep_connect(sqe, slot, (struct sockaddr *)address, sizeof *address);
+    sqe->flags |= IOSQE_FIXED_FILE;
+    ring_tag(sqe, kind, 2, NULL);
+}
+
+TEST(a_silenced_chain_completes_exactly_once)
+{
+    struct ring ring;
+    struct seen seen = {0};
+    struct sockaddr_in address = nobody();
+    start(&ring, (struct ring_options){.slots = 4});
+    const uint8_t kind = ring_register(&ring, on_event, &seen);
+
+    CHECK_INT(ring_slot_acquire(&ring), 0);
+    connect_chain(&ring, kind, AF_INET, &address);
+    CHECK_INT(ring_inflight(&ring), 1);
+    CHECK(ring_finish(&ring));
+    CHECK_INT(seen.count, 1);
+    CHECK_INT(seen.last.detail, 2);
+    CHECK_INT(seen.last.result, -ECONNREFUSED);
+
+    struct io_uring_sqe *sqe = ring_sqe(&ring);
+    io_uring_prep_close_direct(sqe, 0);
+    ring_tag(sqe, kind, 3, NULL);
+    CHECK(ring_finish(&ring));
+    CHECK_INT(seen.last.result, 0);
+    ring_slot_release(&ring, 0);
+
+    /* The first of the chain fails: there is no such family. */
+    seen.count = 0;
+    connect_chain(&ring, kind, AF_MAX, &address);
+    CHECK(ring_finish(&ring));
+    CHECK_INT(seen.count, 1);
+    CHECK_INT(seen.last.detail, 1);
+    CHECK_INT(seen.last.result, -EAFNOSUPPORT);
+    CHECK_INT(ring_turn(&ring, CLOCK_NS_PER_MS), 0);
+    CHECK_INT(seen.count, 1);
+    ring_fini(&ring);
+}
+
+TEST(a_reservation_is_not_parted_by_a_submission)
+{
+    struct ring ring;
+    struct seen seen = {0};
+    start(&ring, (struct ring_options){.sq_entries = 8});
+    const uint8_t kind = ring_register(&ring, on_event, &seen);
+    for (unsigned i = 0; i < 6; i++)
+        nop(&ring, kind, 0, NULL);
+    ring_reserve(&ring, 2);
+    CHECK_INT(ring.stats.queue_full, 0);
+    ring_reserve(&ring, 3);
+    CHECK_INT(ring.stats.queue_full, 1);
+    for (unsigned i = 0; i < 3; i++)
+        nop(&ring, kind, 0, NULL);
+    CHECK_INT(ring.stats.queue_full, 1);
+    CHECK(ring_finish(&ring));
+    ring_fini(&ring);
+}
+
+TEST(slots_are_handed_out_once)
+{
+    enum { COUNT = 100 };
+    struct ring ring;
+    bool taken[COUNT] = {false};
+    start(&ring, (struct ring_options){.slots = COUNT, .slots_accepted = 10});
+    for (unsigned i = 0; i < COUNT; i++) {
+        const int slot = ring_slot_acquire(&ring);
+        CHECK(slot >= 0 && slot < COUNT && !taken[slot]);
+        taken[slot] = true;
+    }
+    CHECK_INT(ring_slot_acquire(&ring), -1);
+    ring_slot_release(&ring, 42);
+    CHECK_INT(ring_slot_acquire(&ring), 42);
+    for (int i = 0; i < COUNT; i++)
+        ring_slot_release(&ring, i);
+    ring_fini(&ring);
+}
+
+TEST(a_table_longer_than_the_file_limit_is_refused_with_the_remedy)
+{
+    struct ring ring;
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max >= UINT32_MAX)
+        SKIP("no limit of open files");
+    const struct ring_options options = {.slots = (unsigned)limit.rlim_max, .slots_accepted = 1, .cpu = -1};
+    CHECK_INT(ring_init(&ring, &options), -EMFILE);
+    CHECK(strstr(ring.error, "ulimit -Hn"));
+}
+
+TEST(an_absent_processor_is_refused)
+{
+    struct ring ring;
+    CHECK_INT(ring_init(&ring, &(struct ring_options){.cpu = CPU_SETSIZE - 1}), -EINVAL);
+    CHECK(strstr(ring.error, "1023"));
+}
+
+/* In a child, whose io_uring_setup is made to fail with `error`: the message that ring_init gives. */
+static void expect_refusal(int error, const char *expected)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        struct sock_filter filter[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+        static struct ring ring;
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+            _exit(2);
+        const int result = ring_init(&ring, &(struct ring_options){.cpu = -1});
+        _exit(result == -error && strstr(ring.error, expected) ? 0 : 1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 2)
+        SKIP("no seccomp filters here");
+    CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+TEST(each_missing_feature_is_named_with_its_version)
+{
+    expect_refusal(ENOSYS, "Linux 6.1");
+    expect_refusal(EINVAL, "IORING_SETUP_DEFER_TASKRUN");
+    expect_refusal(EPERM, "kernel.io_uring_disabled");
+    expect_refusal(ENOMEM, "ulimit -l");
+}
+
+struct alarm {
+    struct timer timer;
+    unsigned fired;
+};
+
+static void on_alarm(struct timer *timer)
+{
+    ((struct alarm *)timer)->fired++;
+}
+
+TEST(a_timer_ends_the_wait)
+{
+    struct ring ring;
+    struct alarm alarm = {.fired = 0};
+    start(&ring, (struct ring_options){0});
+    timer_init(&alarm.timer, on_alarm);
+    const uint64_t begin = clock_now_ns(), due = begin + 20 * CLOCK_NS_PER_MS;
+    timer_arm(&ring.timers, &alarm.timer, due);
+    while (!alarm.fired)
+        CHECK_INT(ring_turn(&ring, TIMER_NEVER), 0);
+    CHECK(clock_now_ns() >= due);
+    /* One sleep per level that the timer passes through, and no spinning. */
+    CHECK(ring.stats.enters <= 4);
+    ring_fini(&ring);
+}
+
+struct chore {
+    struct ring_task task;
+    struct ring *ring;
+    unsigned runs;
+    unsigned wanted;
+};
+
+static void run_chore(struct ring_task *task)
+{
+    struct chore *chore = (struct chore *)task;
+    if (++chore->runs < chore->wanted)
+        ring_defer(chore->ring, task);
+}
+
+TEST(a_task_runs_once_per_deferral_and_keeps_the_loop_awake)
+{
+    struct ring ring;
+    start(&ring, (struct ring_options){0});
+    struct chore chore = {.task.run = run_chore, .ring = &ring, .wanted = 3};
+    ring_defer(&ring, &chore.task);
+    ring_defer(&ring, &chore.task);
+    CHECK_INT(chore.runs, 0);
+    CHECK_INT(ring_turn(&ring, TIMER_NEVER), 0);
+    CHECK_INT(chore.runs, 1);
+    CHECK_INT(ring_turn(&ring, TIMER_NEVER), 0);
+    CHECK_INT(ring_turn(&ring, TIMER_NEVER), 0);
+    CHECK_INT(chore.runs, 3);
+    CHECK(!ring.tasks);
+    ring_fini(&ring);
+}
+
+/* Wakes: a sleeper that waits without end consumes what wakers add to a counter. A lost wake is a hang. */
+enum { WAKERS = 2, WORK_PER_WAKER = 20000 };
+
+struct sleeper {
+    struct ring ring;
+    _Atomic uint64_t work;
+    uint64_t taken;
+    atomic_bool up;
+    atomic_uint done;
+};
+
+static bool has_work(void *owner)
+{
+    struct sleeper *sleeper = owner;
+    return lf_load(&sleeper->work, acquire) != sleeper->taken;
+}
+
+static void *sleep_and_take(void *argument)
+{
+    struct sleeper *sleeper = argument;
+    start(&sleeper->ring, (struct ring_options){.has_work = has_work, .owner = sleeper});
+    lf_store(&sleeper->up, true, release);
+    while (sleeper->taken < (uint64_t)WAKERS * WORK_PER_WAKER) {
+        CHECK_INT(ring_turn(&sleeper->ring, TIMER_NEVER), 0);
+        sleeper->taken = lf_load(&sleeper->work, acquire);
+    }
+    /* The wakers' messages need their target. */
+    while (lf_load(&sleeper->done, acquire) < WAKERS)
+        ring_turn(&sleeper->ring, CLOCK_NS_PER_MS);
+    ring_turn(&sleeper->ring, 0);
+    ring_fini(&sleeper->ring);
+    return NULL;
+}
+
+static void *make_work(void *argument)
+{
+    struct sleeper *sleeper = argument;
+    struct ring ring;
+    start(&ring, (struct ring_options){0});
+    while (!lf_load(&sleeper->up, acquire))
+        sched_yield();
+    for (unsigned i = 0; i < WORK_PER_WAKER; i++) {
+        lf_fetch_add(&sleeper->work, 1, release);
+        ring_wake(&ring, &sleeper->ring);
+        CHECK_INT(ring_turn(&ring, 0), 0);
+        if (i % 64 == 0)
+            sched_yield();
+    }
+    CHECK(ring_finish(&ring));
+    CHECK(ring.stats.wakes_sent <= WORK_PER_WAKER);
+    ring_fini(&ring);
+    lf_fetch_add(&sleeper->done, 1, release);
+    return NULL;
+}
+
+TEST(no_wake_is_lost)
+{
+    static struct sleeper sleeper;
+    pthread_t sleeping, waking[WAKERS];
+    CHECK_INT(pthread_create(&sleeping, NULL, sleep_and_take, &sleeper), 0);
+    for (unsigned i = 0; i < WAKERS; i++)
+        CHECK_INT(pthread_create(&waking[i], NULL, make_work, &sleeper), 0);
+    for (unsigned i = 0; i < WAKERS; i++)
+        pthread_join(waking[i], NULL);
+    pthread_join(sleeping, NULL);
+    CHECK_INT(sleeper.taken, (uint64_t)WAKERS * WORK_PER_WAKER);
+    CHECK(sleeper.ring.stats.wakes_received > 0);
+}
+
+TEST(one_who_is_awake_gets_no_message)
+{
+    struct ring ring, target;
+    start(&ring, (struct ring_options){0});
+    start(&target, (struct ring_options){0});
+    ring_wake(&ring, &target);
+    CHECK_INT(ring.stats.wakes_sent, 0);
+    CHECK_INT(ring_inflight(&ring), 0);
+    ring_fini(&target);
+    ring_fini(&ring);
+}
