@@ -279,7 +279,7 @@ static double block_rate(uint64_t keys)
 }
 
 /* The mean over blocks, whose number of hashes is Poisson distributed. Weights are taken relative to that of
- * the most likely number and followed both ways until they no longer count. */
+ * the most likely number and followed both ways until they are too small to count. */
 double bloom_rate(uint64_t bytes, uint64_t count)
 {
     assert(bytes >= BLOOM_BLOCK_BYTES);

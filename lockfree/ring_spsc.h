@@ -38,9 +38,32 @@ size_t ring_spsc_bytes(size_t capacity);
 void ring_spsc_init(struct ring_spsc *ring, void *memory, size_t capacity);
 
 /* False when full. */
-bool ring_spsc_push(struct ring_spsc *ring, uint64_t item);
+static inline bool ring_spsc_push(struct ring_spsc *ring, uint64_t item)
+{
+    uint64_t tail = lf_load(&ring->producer.tail, relaxed);
+    if (tail - ring->producer.head_seen > ring->producer.mask) {
+        ring->producer.head_seen = lf_load(&ring->consumer.head, acquire); /* A2 pairs with R2 in pop */
+        if (tail - ring->producer.head_seen > ring->producer.mask)
+            return false;
+    }
+    lf_plain_write(ring->producer.slots[tail & ring->producer.mask], item);
+    lf_store(&ring->producer.tail, tail + 1, release); /* R1 pairs with A1 in pop */
+    return true;
+}
+
 /* False when empty. */
-bool ring_spsc_pop(struct ring_spsc *ring, uint64_t *item);
+static inline bool ring_spsc_pop(struct ring_spsc *ring, uint64_t *item)
+{
+    uint64_t head = lf_load(&ring->consumer.head, relaxed);
+    if (head == ring->consumer.tail_seen) {
+        ring->consumer.tail_seen = lf_load(&ring->producer.tail, acquire); /* A1 pairs with R1 in push */
+        if (head == ring->consumer.tail_seen)
+            return false;
+    }
+    *item = lf_plain_read(ring->consumer.slots[head & ring->consumer.mask]);
+    lf_store(&ring->consumer.head, head + 1, release); /* R2 pairs with A2 in push */
+    return true;
+}
 
 /* As many of the `count` items as there is room for or as there are, in order; returns how many. */
 size_t ring_spsc_push_batch(struct ring_spsc *ring, const uint64_t *items, size_t count);
