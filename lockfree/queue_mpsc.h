@@ -36,10 +36,35 @@ void queue_mpsc_init(struct queue_mpsc *queue);
 /* True when nothing was pushed since the consumer last detached all there was. A consumer that sleeps only
  * after is_empty said true is woken in time if each producer wakes it when its push says true: one wake-up
  * for a whole run of pushes. */
-bool queue_mpsc_push(struct queue_mpsc *queue, struct queue_mpsc_node *node);
+static inline bool queue_mpsc_push(struct queue_mpsc *queue, struct queue_mpsc_node *node)
+{
+    lf_store(&node->next, NULL, relaxed);
+    struct queue_mpsc_node *previous =
+        lf_exchange(&queue->tail, node, acq_rel); /* R2, A2: with one another */
+    lf_store(&previous->next, node, release);     /* R1 pairs with A1 in pop */
+    return previous == &queue->stub;
+}
+
+/* Takes all there is from the producers into the consumer's own chain, which must be used up. False when
+ * there is nothing to take. For pop and pop_batch. */
+bool queue_mpsc_detach(struct queue_mpsc *queue);
 
 /* The oldest node, or NULL. */
-struct queue_mpsc_node *queue_mpsc_pop(struct queue_mpsc *queue);
+static inline struct queue_mpsc_node *queue_mpsc_pop(struct queue_mpsc *queue)
+{
+    if (!queue->first && !queue_mpsc_detach(queue))
+        return NULL;
+    struct queue_mpsc_node *node = queue->first;
+    if (node == queue->last) {
+        queue->first = NULL;
+        return node;
+    }
+    struct queue_mpsc_node *next = lf_load(&node->next, acquire); /* A1 pairs with R1 in push */
+    if (!next)
+        return NULL;
+    queue->first = next;
+    return node;
+}
 /* Up to `count` nodes, oldest first; returns how many. */
 size_t queue_mpsc_pop_batch(struct queue_mpsc *queue, struct queue_mpsc_node **nodes, size_t count);
 
