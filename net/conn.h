@@ -84,7 +84,7 @@ struct conn_limits {
     uint32_t exchange_ms;   /* from the request to the last byte */
     uint32_t idle_ms;       /* without a request; the connection is then closed */
     uint32_t head_bytes_max;
-    uint64_t body_bytes_max; /* as transferred, framing removed; FETCH_BODY_TOO_LARGE */
+    uint64_t body_bytes_max; /* as transferred, framing removed; FETCH_BODY_TOO_LONG */
 };
 
 /* What the defaults of limits.h say. */
