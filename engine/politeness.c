@@ -1,0 +1,54 @@
+#include "engine/politeness.h"
+
+/* Far beyond any crawl, and far from overflow when added to a clock. */
+#define REST_NS_MAX (UINT64_C(1) << 60)
+
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rounded up: resting a nanosecond too long is polite, too short is not. */
+static uint64_t rest_by_ratio(uint64_t spent_ns, double ratio)
+{
+    double rest = (double)spent_ns / ratio;
+    return rest >= (double)REST_NS_MAX ? REST_NS_MAX : (uint64_t)rest + 1;
+}
+
+uint64_t politeness_host_rest(const struct tuning *tuning, const struct politeness_visit *visit)
+{
+    uint64_t rest =
+        tuning->politeness_mode == TUNING_POLITENESS_DELAY
+            ? tuning->delay_ns
+            : longer(rest_by_ratio(visit->spent_ns, tuning->host_ratio), tuning->host_min_idle_ns);
+    rest = longer(rest, shorter(visit->crawl_delay_ns, tuning->crawl_delay_max_ns));
+    rest = longer(rest, shorter(visit->retry_after_ns, tuning->retry_after_max_ns));
+    return longer(rest, visit->failure_wait_ns);
+}
+
+uint64_t politeness_address_rest(const struct tuning *tuning, const struct politeness_visit *visit)
+{
+    if (tuning->politeness_mode == TUNING_POLITENESS_DELAY)
+        return tuning->address_delay_ns;
+    return longer(rest_by_ratio(visit->spent_ns, tuning->address_ratio), tuning->address_min_idle_ns);
+}
+
+bool politeness_may_request(const struct tuning *tuning, const struct politeness_visit *visit)
+{
+    if (tuning->politeness_mode == TUNING_POLITENESS_DELAY || visit->crawl_delay_ns || visit->retry_after_ns)
+        return false;
+    return visit->spent_ns < tuning->burst_ns;
+}
+
+uint64_t politeness_failure_wait(const struct tuning *tuning, unsigned failures)
+{
+    uint64_t wait = tuning->retry_wait_ns;
+    for (unsigned i = 1; i < failures && wait < tuning->retry_wait_max_ns; i++)
+        wait *= 2;
+    return shorter(wait, tuning->retry_wait_max_ns);
+}
