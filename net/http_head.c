@@ -12,6 +12,8 @@ _Static_assert(sizeof(struct http_field) == sizeof(struct phr_header) &&
                    offsetof(struct http_field, value.len) == offsetof(struct phr_header, value_len),
                "a field is laid out like picohttpparser's header");
 
+#define VERSION_BYTES sizeof("HTTP/1.1 ")
+
 /* What the fields say about framing and keep-alive, gathered in one pass. */
 struct survey {
     bool has_length;
@@ -162,6 +164,9 @@ static void unfold(struct http_head *head)
 enum parse http_head_parse(struct http_head *head, struct slice text, size_t seen, enum http_error *error)
 {
     assert(seen <= text.len);
+    /* picohttpparser does not look at less than a version: an end of head in there has not been seen. */
+    if (seen < VERSION_BYTES)
+        seen = 0;
     head->field_count = HTTP_FIELDS_MAX;
     int consumed =
         phr_parse_response(text.ptr, text.len, &head->minor_version, &head->status, &head->reason.ptr,

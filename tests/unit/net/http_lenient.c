@@ -119,3 +119,13 @@ TEST(field_count_is_bounded)
     CHECK_INT(parse(slice_of(text)), PARSE_BAD);
     CHECK_INT(error, HTTP_ERROR_TOO_MANY_FIELDS);
 }
+
+TEST(an_end_within_the_first_bytes_is_not_missed)
+{
+    static const char text[] = "ICY \n\n0\n\n";
+    enum parse grown = PARSE_PARTIAL;
+    for (size_t len = 1; len < sizeof text && grown == PARSE_PARTIAL; len++)
+        grown = http_head_parse(&head, (struct slice){text, len}, len - 1, &error);
+    CHECK_INT(grown, PARSE_BAD);
+    CHECK_INT(parse(SLICE(text)), PARSE_BAD);
+}
