@@ -13,9 +13,9 @@ enum canonical_rule {
     CANONICAL_FRAGMENT = 1u << 0,    /* fragment: drop "#..." */
     CANONICAL_USERINFO = 1u << 1,    /* userinfo: drop "user:secret@" */
     CANONICAL_CASE = 1u << 2,        /* case: path and query to lower case */
-    CANONICAL_WWW = 1u << 3,         /* www: drop "www.", "www1." ... where a name with a dot is left */
+    CANONICAL_WWW = 1u << 3,         /* www: drop "www.", "www1." ..., but not on a root page */
     CANONICAL_SESSION_IDS = 1u << 4, /* session-ids: jsessionid, phpsessid, sid, ASPSESSIONID, cfid/cftoken */
-    CANONICAL_EMPTY_QUERY = 1u << 5, /* empty-query: "?", "?&", "&&" at the ends of a query */
+    CANONICAL_EMPTY_QUERY = 1u << 5, /* empty-query: drop "?", "?&", a leading or trailing "&" */
     CANONICAL_INDEX_PAGE = 1u << 6,  /* index-page: "/index.html", "/default.aspx" ... to "/" */
 };
 
