@@ -1,5 +1,7 @@
 #include "engine/url_write.h"
 
+#include "engine/utf8.h"
+
 #define FRAGMENT URL_IN_FRAGMENT
 #define QUERY    URL_IN_QUERY
 #define PATH     (URL_IN_PATH | URL_PATH_STOP)
@@ -58,34 +60,6 @@ static void write_hex(struct url_writer *out, uint8_t byte)
     static const char digits[] = "0123456789ABCDEF";
     const char escape[3] = {'%', digits[byte >> 4], digits[byte & 15]};
     url_write(out, (struct slice){escape, 3});
-}
-
-/* The length of the UTF-8 sequence that `bytes` begin with; if it is ill-formed, `good` is false and the
- * length is that of the part which a decoder replaces by one U+FFFD. */
-static size_t utf8_length(struct slice bytes, bool *good)
-{
-    const uint8_t *b = (const uint8_t *)bytes.ptr;
-    uint8_t low = 0x80, high = 0xbf;
-    size_t need = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
-    *good = false;
-    if (b[0] < 0xc2 || b[0] > 0xf4)
-        return 1;
-    if (b[0] == 0xe0)
-        low = 0xa0; /* shorter forms exist */
-    else if (b[0] == 0xed)
-        high = 0x9f; /* surrogates */
-    else if (b[0] == 0xf0)
-        low = 0x90;
-    else if (b[0] == 0xf4)
-        high = 0x8f; /* above U+10FFFF */
-    for (size_t i = 1; i < need; i++) {
-        if (i == bytes.len || b[i] < low || b[i] > high)
-            return i;
-        low = 0x80;
-        high = 0xbf;
-    }
-    *good = true;
-    return need;
 }
 
 static size_t write_character(struct url_writer *out, struct slice bytes)
