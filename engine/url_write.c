@@ -95,9 +95,9 @@ void url_write_escaped(struct url_writer *out, struct slice bytes, enum url_clas
     }
 }
 
-static bool is_segment_end(struct slice path)
+static bool is_slash(char c)
 {
-    return !path.len || path.ptr[0] == '/' || path.ptr[0] == '\\';
+    return c == '/' || c == '\\';
 }
 
 /* Skips one dot, plain or as %2e; false if there is none. */
@@ -121,9 +121,9 @@ static unsigned skip_dots(struct slice *path)
     unsigned dots = 0;
     while (dots < 3 && skip_dot(&rest))
         dots++;
-    if (dots == 0 || dots == 3 || !is_segment_end(rest))
+    if (dots == 0 || dots == 3 || (rest.len && !url_class_has(rest.ptr[0], URL_ENDS_AUTHORITY)))
         return 0;
-    *path = rest.len ? slice_skip(rest, 1) : rest;
+    *path = rest.len && is_slash(rest.ptr[0]) ? slice_skip(rest, 1) : rest;
     return dots;
 }
 
@@ -147,16 +147,17 @@ static struct slice write_stop(struct url_writer *out, struct slice path)
     return slice_skip(path, 1);
 }
 
-void url_write_path(struct url_writer *out, struct slice path, size_t floor)
+struct slice url_write_path(struct url_writer *out, struct slice input, size_t floor)
 {
     while (!out->full) {
-        path = slice_skip(path, url_write_span(out, path, URL_PATH_STOP));
-        if (!path.len || out->full)
-            return;
-        unsigned dots = out->text[out->len - 1] == '/' ? skip_dots(&path) : 0;
+        input = slice_skip(input, url_write_span(out, input, URL_PATH_STOP));
+        if (!input.len || url_class_has(input.ptr[0], URL_ENDS_PATH))
+            break;
+        unsigned dots = out->text[out->len - 1] == '/' ? skip_dots(&input) : 0;
         if (dots == 2)
             drop_last_segment(out, floor);
         else if (dots == 0)
-            path = write_stop(out, path);
+            input = write_stop(out, input);
     }
+    return input;
 }
