@@ -22,3 +22,5 @@
 #define DECODE_RATIO_FREE_BYTES (1u << 20)
 /* sniff: the MIME Sniffing standard reads up to 1445 bytes; feeds and sitemaps may start with long comments. */
 #define SNIFF_BYTES_MAX 2048
+/* html: how deep svg, math and the HTML inside them are followed. Real pages stay below 5. */
+#define HTML_FOREIGN_DEPTH_MAX 32
