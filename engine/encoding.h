@@ -18,8 +18,8 @@ struct encoding {
     bool is_wide;      /* must be converted whole before it is scanned */
 };
 
-extern const struct encoding encoding_utf8;
-extern const struct encoding encoding_windows_1252;
+extern const struct encoding *const encoding_utf8;
+extern const struct encoding *const encoding_windows_1252;
 
 /* By one of the standard's labels ("latin1", "utf8", " GBK "), or NULL if it has no such label. */
 const struct encoding *encoding_find(struct slice label);
@@ -35,6 +35,9 @@ struct slice encoding_charset(struct slice content_type);
 /* Length of a byte order mark at the start: 0, 2 or 3. */
 size_t encoding_bom(struct slice document);
 
+/* Whether the bytes are valid UTF-8. A character cut off at the end counts as valid. */
+bool encoding_is_utf8(struct slice text);
+
 /* Room that `len` bytes of any encoding need at most in UTF-8. */
 static inline size_t encoding_utf8_bytes_max(size_t len)
 {
@@ -49,3 +52,6 @@ size_t encoding_to_utf8(const struct encoding *encoding, struct slice text, char
  * query is percent-encoded in `encoding`, characters that it lacks as %26%23NNN%3B. `out` has room for
  * ENCODING_QUERY_GROWTH * url.len bytes. Returns the length. */
 size_t encoding_query(const struct encoding *encoding, struct slice url, char *out);
+
+/* Closes what this thread's conversions hold open. */
+void encoding_fini(void);

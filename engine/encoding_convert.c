@@ -1,0 +1,195 @@
+/* Conversion between encodings, by iconv but for windows-1252. */
+#include "engine/encoding.h"
+
+#include <errno.h>
+#include <iconv.h>
+#include <stdint.h>
+
+#include "engine/entity.h"
+#include "engine/limits.h"
+
+#define NOT_OPEN ((iconv_t)-1)
+
+/* iconv_open takes a lock and reads files: once per encoding and thread is enough. */
+static _Thread_local struct {
+    const struct encoding *encoding;
+    iconv_t decoder; /* to UTF-8 */
+    iconv_t encoder; /* from UTF-8 */
+} open_now = {NULL, NOT_OPEN, NOT_OPEN};
+
+void encoding_fini(void)
+{
+    if (open_now.decoder != NOT_OPEN)
+        iconv_close(open_now.decoder);
+    if (open_now.encoder != NOT_OPEN)
+        iconv_close(open_now.encoder);
+    open_now.decoder = open_now.encoder = NOT_OPEN;
+    open_now.encoding = NULL;
+}
+
+static void use(const struct encoding *encoding)
+{
+    if (open_now.encoding == encoding)
+        return;
+    encoding_fini();
+    open_now.encoding = encoding;
+    open_now.decoder = iconv_open("UTF-8", encoding->iconv);
+    open_now.encoder = iconv_open(encoding->iconv, "UTF-8");
+}
+
+/* Bytes of the character at `text`, or 0 if it is malformed; `*cut` is set if the text ends within it. */
+static size_t utf8_len(struct slice text, bool *cut)
+{
+    const unsigned char *p = (const unsigned char *)text.ptr;
+    size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    unsigned low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+    for (size_t i = 1; i < len; i++) {
+        if (i == text.len) {
+            *cut = true;
+            return 0;
+        }
+        if (p[i] < low || p[i] > high)
+            return 0;
+        low = 0x80;
+        high = 0xbf;
+    }
+    return len;
+}
+
+bool encoding_is_utf8(struct slice text)
+{
+    while (text.len) {
+        uint64_t word;
+        if (text.len >= sizeof(word)) {
+            memcpy(&word, text.ptr, sizeof(word));
+            if ((word & 0x8080808080808080u) == 0) {
+                text = slice_skip(text, sizeof(word));
+                continue;
+            }
+        }
+        bool cut = false;
+        size_t len = utf8_len(text, &cut);
+        if (len == 0)
+            return cut;
+        text = slice_skip(text, len);
+    }
+    return true;
+}
+
+static size_t from_windows_1252(struct slice text, char *out)
+{
+    char *to = out;
+    for (size_t i = 0; i < text.len; i++)
+        to += entity_put_utf8(entity_windows_1252((unsigned char)text.ptr[i]), to);
+    return (size_t)(to - out);
+}
+
+static size_t copy_utf8(struct slice text, char *out)
+{
+    char *to = out;
+    while (text.len) {
+        bool cut = false;
+        size_t len = utf8_len(text, &cut);
+        if (len) {
+            memcpy(to, text.ptr, len);
+            to += len;
+        } else {
+            to += entity_put_utf8(0xfffd, to);
+        }
+        text = slice_skip(text, len ? len : cut ? text.len : 1);
+    }
+    return (size_t)(to - out);
+}
+
+size_t encoding_to_utf8(const struct encoding *encoding, struct slice text, char *out)
+{
+    if (encoding == encoding_windows_1252)
+        return from_windows_1252(text, out);
+    if (encoding == encoding_utf8)
+        return copy_utf8(text, out);
+    use(encoding);
+    if (open_now.decoder == NOT_OPEN) /* a system without that module: ASCII is all that can be read */
+        return copy_utf8(text, out);
+    iconv(open_now.decoder, NULL, NULL, NULL, NULL);
+    char *from = (char *)(uintptr_t)text.ptr, *to = out;
+    size_t left = text.len, room = encoding_utf8_bytes_max(text.len);
+    while (left) {
+        if (iconv(open_now.decoder, &from, &left, &to, &room) != (size_t)-1)
+            break;
+        if (room < 3 || left == 0)
+            break;
+        to += entity_put_utf8(0xfffd, to);
+        room -= 3;
+        if (errno == EINVAL) /* the last character is cut off */
+            break;
+        from++;
+        left--;
+    }
+    /* Some hold the last letter back, in case that an accent follows. */
+    iconv(open_now.decoder, NULL, NULL, &to, &room);
+    return (size_t)(to - out);
+}
+
+static unsigned utf8_code(const char *text, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    unsigned code = len == 1 ? p[0] : p[0] & (0x7fu >> len);
+    for (size_t i = 1; i < len; i++)
+        code = code << 6 | (p[i] & 0x3f);
+    return code;
+}
+
+static char *put_escaped(char *to, unsigned char byte)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    *to++ = '%';
+    *to++ = digits[byte >> 4];
+    *to++ = digits[byte & 15];
+    return to;
+}
+
+/* One character of a query in `encoding`; what it lacks becomes an escaped numeric reference. */
+static char *put_character(const struct encoding *encoding, struct slice character, char *to)
+{
+    char bytes[8], *end = bytes, *from = (char *)(uintptr_t)character.ptr;
+    size_t left = character.len, room = sizeof(bytes);
+    use(encoding);
+    bool is_known =
+        open_now.encoder != NOT_OPEN && iconv(open_now.encoder, &from, &left, &end, &room) == 0 && left == 0;
+    if (is_known) {
+        for (char *byte = bytes; byte < end; byte++)
+            to = put_escaped(to, (unsigned char)*byte);
+        return to;
+    }
+    char digits[8], *digit = digits + sizeof(digits);
+    for (unsigned code = utf8_code(character.ptr, character.len); code; code /= 10)
+        *--digit = (char)('0' + code % 10);
+    memcpy(to, "%26%23", 6);
+    to += 6;
+    while (digit < digits + sizeof(digits))
+        *to++ = *digit++;
+    memcpy(to, "%3B", 3);
+    return to + 3;
+}
+
+size_t encoding_query(const struct encoding *encoding, struct slice url, char *out)
+{
+    char *to = out;
+    bool in_query = false, in_fragment = false;
+    while (url.len) {
+        bool cut = false;
+        size_t len = utf8_len(url, &cut);
+        in_fragment |= url.ptr[0] == '#';
+        in_query = !in_fragment && (in_query || url.ptr[0] == '?');
+        if (len > 1 && in_query && encoding->iconv && !encoding->is_wide) {
+            to = put_character(encoding, (struct slice){url.ptr, len}, to);
+        } else {
+            len = len ? len : 1;
+            memcpy(to, url.ptr, len);
+            to += len;
+        }
+        url = slice_skip(url, len);
+    }
+    return (size_t)(to - out);
+}
