@@ -61,6 +61,9 @@ static inline bool link_is_embed(enum link_kind kind)
 /* Lower-case name of a kind: "anchor", "frame", ... */
 const char *link_kind_name(enum link_kind kind);
 
+/* Flags that a list of link relations asks for: all that matters on an anchor. */
+unsigned char link_rel_flags(struct slice rel);
+
 /* What a list of link relations says. The strongest relation decides the kind; flags are gathered from all.
  * `type` is the media type written beside it, or empty. False if the relations name nothing to be fetched
  * (none at all, dns-prefetch, preconnect, ...). */
