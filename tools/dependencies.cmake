@@ -53,3 +53,9 @@ if(missing)
     list(JOIN missing ", " missing)
     message(FATAL_ERROR "not found: ${missing}. Run tools/setup (as root, or with sudo), then try again.")
 endif()
+
+# Peers, for comparison only: what is not there is left out of a conformance test and a benchmark.
+dependency(lexbor lexbor/html/html.h lexbor)
+if(TARGET lexbor)
+    target_compile_definitions(lexbor INTERFACE HAVE_LEXBOR)
+endif()
