@@ -51,6 +51,8 @@
 #define TLS_OUTPUT_BYTES 2048
 /* BearSSL's session parameters: id, version, suite, master secret. */
 #define TLS_SESSION_BYTES 88
+/* An issuer's distinguished name; those of the public CAs are below 300 bytes. */
+#define TLS_NAME_BYTES_MAX 2048
 /* Leaf certificates are 1 to 3 KiB, with a hundred names 8 KiB; what is beyond is not searched for addresses.
  */
 #define TLS_LEAF_BYTES_MAX 8192

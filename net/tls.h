@@ -84,8 +84,7 @@ enum tls_error tls_error(const struct tls *tls);
 
 /* From OPEN on. */
 bool tls_was_resumed(const struct tls *tls);
-/* TLS_OK, or what the insecure mode has let pass. After a resumption: TLS_OK, certificates are not sent then.
- */
+/* TLS_OK, or what the insecure mode has let pass, in this connection or the one that its session is from. */
 enum tls_error tls_certificate_error(const struct tls *tls);
 /* For the next tls_acquire; false if the server gave no session. */
 bool tls_session(const struct tls *tls, struct tls_session *session);

@@ -56,3 +56,6 @@ enum tls_error {
 
 /* Lower case with dashes, fit for a log column: "cert-expired", "alert-protocol-version". Static storage. */
 const char *tls_error_text(enum tls_error error);
+
+/* The value for an alert's number on the wire. */
+enum tls_error tls_error_from_alert(unsigned alert);

@@ -211,7 +211,7 @@ TEST(one_reader_serves_many_responses)
         feed(&reader, (struct slice){text + i % 40, (size_t)(len - i % 40)}, &outcome);
         CHECK_INT(outcome.step, HTTP_END);
         CHECK(outcome.keeps_alive);
-        CHECK_INT(atoi(outcome.body), i);
+        CHECK_INT(strtol(outcome.body, NULL, 10), i);
         CHECK(!reader.pieces);
     }
     http_reader_reset(&reader);
@@ -289,10 +289,11 @@ TEST(interim_responses_are_bounded)
 {
     setup(4096, 8192);
     for (int count = HTTP_INTERIM_MAX; count <= HTTP_INTERIM_MAX + 1; count++) {
-        char text[1024] = "";
+        char text[1024];
+        int len = 0;
         for (int i = 0; i < count; i++)
-            strcat(text, "HTTP/1.1 100 Continue\r\n\r\n");
-        strcat(text, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+            len += snprintf(text + len, sizeof text - (size_t)len, "HTTP/1.1 100 Continue\r\n\r\n");
+        snprintf(text + len, sizeof text - (size_t)len, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
         enum http_error expected = count > HTTP_INTERIM_MAX ? HTTP_ERROR_TOO_MANY_INTERIM : HTTP_OK;
         CHECK_INT(respond(slice_of(text), 3, false).error, expected);
         CHECK_INT(respond(slice_of(text), SIZE_MAX, false).error, expected);
