@@ -184,15 +184,6 @@ static void copy_front(struct url *url, struct url_writer *out, const struct url
     url->port = base->port;
 }
 
-/* How much of `input` is path. */
-static size_t path_length(struct slice input)
-{
-    size_t i = 0;
-    while (i < input.len && !url_class_has(input.ptr[i], URL_ENDS_PATH))
-        i++;
-    return i;
-}
-
 static void note_folder(struct url *url, const struct url_writer *out)
 {
     const char *slash = memrchr(out->text + url->path, '/', out->len - url->path);
@@ -216,13 +207,12 @@ static void parse_query_fragment(struct url *url, struct url_writer *out, struct
 /* `input` is what follows the folder that is written already, which ends in '/'. */
 static enum url_error parse_tail(struct url *url, struct url_writer *out, struct slice input)
 {
-    size_t len = path_length(input);
-    url_write_path(out, (struct slice){input.ptr, len}, url->path);
+    input = url_write_path(out, input, url->path);
     if (out->full)
         return URL_TOO_LONG;
     note_folder(url, out);
     url->query = (uint16_t)out->len;
-    parse_query_fragment(url, out, slice_skip(input, len));
+    parse_query_fragment(url, out, input);
     url->len = (uint16_t)out->len;
     return out->full ? URL_TOO_LONG : URL_OK;
 }

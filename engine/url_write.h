@@ -58,6 +58,7 @@ size_t url_write_span(struct url_writer *out, struct slice bytes, unsigned stop)
 /* Writes `bytes` with the bytes of class `set` as %XX, each ill-formed UTF-8 sequence as U+FFFD. */
 void url_write_escaped(struct url_writer *out, struct slice bytes, enum url_class set);
 
-/* Writes the segments of `path` below what is written already, which ends in '/'. "." and ".."
- * are taken out; ".." does not go above `floor`, the place of the path's first '/'. */
-void url_write_path(struct url_writer *out, struct slice path, size_t floor);
+/* Writes the segments of the path that `input` begins with below what is written already, which ends in '/'.
+ * "." and ".." are taken out; ".." does not go above `floor`, the place of the path's first '/'. Returns what
+ * follows the path: empty, or from '?' or '#' on. */
+struct slice url_write_path(struct url_writer *out, struct slice input, size_t floor);

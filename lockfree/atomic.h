@@ -56,9 +56,21 @@ void lf_yield_point(void);
 #define lf_plain_write(lvalue, value) ((lvalue) = (value))
 #endif
 
+/* LF_BUG(name, good, bad) is `good`. Compiled with -DLF_BUG_name=1 it is `bad`: a planted bug, which the
+ * tests in tests/model must find. */
+#define LF_BUG(name, good, bad)            LF_BUG_PICK(LF_BUG_##name, good, bad)
+#define LF_BUG_PICK(is_on, good, bad)      LF_BUG_PICK_(is_on, good, bad)
+#define LF_BUG_PICK_(is_on, good, bad)     LF_BUG_SECOND(LF_BUG_SHIFT_##is_on bad, good, )
+#define LF_BUG_SECOND(...)                 LF_BUG_SECOND_(__VA_ARGS__)
+#define LF_BUG_SECOND_(first, second, ...) second
+#define LF_BUG_SHIFT_1                     ,
+
+/* For the body of a loop that waits for another thread. The model lets the others run. */
 static inline void lf_pause(void)
 {
-#if defined(__x86_64__)
+#if defined(LF_MODEL)
+    model_pause();
+#elif defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("isb" ::: "memory");

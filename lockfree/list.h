@@ -82,8 +82,9 @@ struct list_place list_search(struct list_node *fence, const struct list_query *
                               struct backoff *backoff);
 /* One attempt to put `node` at the place. False: lost, search again. */
 bool list_try_insert(const struct list_place *place, struct list_node *node, struct backoff *backoff);
-/* One attempt to delete the node found. False: lost, search again. On success it is unlinked too. */
-bool list_try_remove(struct list_node *fence, const struct list_place *place, const struct list_query *query,
+/* One attempt to delete the node found, whose key is `key`. False: lost, search again. On success it is
+ * unlinked too. */
+bool list_try_remove(struct list_node *fence, const struct list_place *place, uint64_t key,
                      struct backoff *backoff);
 /* Puts `fence`, all zero, into the list after `from`. Of several callers one does the work; returns at once
  * for the others. */
@@ -99,4 +100,27 @@ static inline struct list_node *list_node_of(uintptr_t link)
 static inline bool list_fence_is_ready(uintptr_t link)
 {
     return link != 0 && !(link & LIST_PENDING);
+}
+
+static inline bool list_is_match(const struct list_query *query, const struct list_node *node)
+{
+    return !query->match || query->match(node, query->wanted);
+}
+
+/* The search that does not write, from what a fence's link held on. Returns the node found, or NULL and the
+ * link that the search ended with. */
+static inline struct list_node *list_find_from(uintptr_t link, const struct list_query *query, uintptr_t *end)
+{
+    struct list_node *node;
+    while ((node = list_node_of(link)) && !((link & LIST_FENCE) && query->within)) {
+        uint64_t key = lf_plain_read(node->key);
+        if (key > query->key)
+            break;
+        uintptr_t next = lf_load(&node->next, acquire); /* A1 in list.c */
+        if (key == query->key && !(link & LIST_FENCE) && !(next & LIST_MARK) && list_is_match(query, node))
+            return node;
+        link = next;
+    }
+    *end = link;
+    return NULL;
 }

@@ -31,12 +31,9 @@ struct map_node {
     struct list_node link; /* link.key is the hash */
 };
 
-/* Whether `node`, whose hash is the wanted one, is what is wanted. Pure. */
-typedef bool map_match(const struct map_node *node, const void *wanted);
-
 struct map {
     LF_ISOLATED struct list_node *buckets;
-    map_match *match;
+    list_match *match;
     _Atomic uint32_t bits; /* log2 of the number of buckets in use */
     uint32_t bits_max;
     LF_ISOLATED _Atomic int64_t count; /* without what the threads hold back */
@@ -55,7 +52,7 @@ struct map_options {
     struct list_node *buckets;
     size_t buckets_max;     /* a power of two, at least 2 */
     size_t buckets_initial; /* a power of two, at least 2: all in place from the start */
-    map_match *match;
+    list_match *match;      /* is given the link of a map node whose hash is the wanted one */
 };
 
 /* The map doubles when it holds this many nodes per bucket. */

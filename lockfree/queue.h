@@ -41,17 +41,13 @@ struct queue {
     LF_ISOLATED _Atomic(struct queue_node *) spares; /* chains of unused nodes */
 };
 
-struct queue_chain {
-    struct queue_node *first;
-    size_t count;
-};
-
 /* One thread's way to the queue. */
 struct queue_thread {
     struct queue *queue;
     struct reclaim_thread *reclaim;
-    struct queue_chain unused; /* for pushes */
-    struct queue_chain popped; /* to be retired */
+    struct queue_node *unused; /* chain, for pushes */
+    struct queue_node *popped; /* chain, latest first, to be retired */
+    size_t popped_count;
     struct backoff backoff;
 };
 
@@ -65,8 +61,8 @@ struct queue_thread {
 void queue_init(struct queue *queue, struct queue_node *first);
 
 void queue_thread_init(struct queue_thread *self, struct queue *queue, struct reclaim_thread *reclaim);
-/* Passes the thread's nodes on to the others. Online only. */
-void queue_thread_fini(struct queue_thread *self);
+/* Passes the thread's nodes on to the others. False: the limbo is full, call again later. Online only. */
+bool queue_thread_fini(struct queue_thread *self);
 
 /* `count` more nodes, for this thread to begin with. */
 void queue_give(struct queue_thread *self, struct queue_node *nodes, size_t count);

@@ -27,7 +27,7 @@
 struct reclaim_node;
 
 /* Called once per retired node, in the thread that polls, with the context of its claim. It may use the
- * node's memory for anything, and may retire other nodes. */
+ * node's memory for anything. It retires nothing itself. */
 typedef void reclaim_release(struct reclaim_node *node, void *context);
 
 /* Embedded in what is retired. Untouched until reclaim_retire. */

@@ -44,10 +44,35 @@ void ring_mpmc_init(struct ring_mpmc *ring, void *memory, size_t capacity);
 
 /* The backoff is the calling thread's own: it waits after a lost race and counts the losses. */
 
+/* What push and pop do when the first try does not go through. */
+bool ring_mpmc_push_contended(struct ring_mpmc *ring, uint64_t item, struct backoff *backoff);
+bool ring_mpmc_pop_contended(struct ring_mpmc *ring, uint64_t *item, struct backoff *backoff);
+
 /* False when full. */
-bool ring_mpmc_push(struct ring_mpmc *ring, uint64_t item, struct backoff *backoff);
+static inline bool ring_mpmc_push(struct ring_mpmc *ring, uint64_t item, struct backoff *backoff)
+{
+    uint64_t position = lf_load(&ring->tail, relaxed);
+    struct ring_mpmc_slot *slot = &ring->slots[position & ring->mask];
+    if (lf_load(&slot->turn, acquire) != position || /* A2 pairs with R2 in pop */
+        !lf_cas_weak(&ring->tail, &position, position + 1, relaxed, relaxed))
+        return ring_mpmc_push_contended(ring, item, backoff);
+    lf_plain_write(slot->item, item);
+    lf_store(&slot->turn, position + 1, release); /* R1 pairs with A1 in pop */
+    return true;
+}
+
 /* False when empty. */
-bool ring_mpmc_pop(struct ring_mpmc *ring, uint64_t *item, struct backoff *backoff);
+static inline bool ring_mpmc_pop(struct ring_mpmc *ring, uint64_t *item, struct backoff *backoff)
+{
+    uint64_t position = lf_load(&ring->head, relaxed);
+    struct ring_mpmc_slot *slot = &ring->slots[position & ring->mask];
+    if (lf_load(&slot->turn, acquire) != position + 1 || /* A1 pairs with R1 in push */
+        !lf_cas_weak(&ring->head, &position, position + 1, relaxed, relaxed))
+        return ring_mpmc_pop_contended(ring, item, backoff);
+    *item = lf_plain_read(slot->item);
+    lf_store(&slot->turn, position + ring->mask + 1, release); /* R2 pairs with A2 in push */
+    return true;
+}
 
 /* As many of the `count` items as there is room for or as there are, next to each other in the ring's order;
  * returns how many. One claim for the whole batch. */

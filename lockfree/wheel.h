@@ -13,7 +13,7 @@
  *
  * Level 0 has a slot per tick for the next 65,536 ticks, level 1 a slot per 32,768 ticks for the next
  * 134 million (39 hours of 1.05 ms ticks), and what lies beyond is parked and looked at again every 67
- * million. A slot is a chain of 64-byte chunks: 15 ids at level 0, 9 at level 1, 4 parked. */
+ * million. A slot is a chain of 64-byte chunks: 15 ids at level 0, 10 at level 1, 5 parked. */
 #pragma once
 
 #include <stdbool.h>
@@ -41,27 +41,32 @@ struct wheel_options {
 
 struct wheel_chunk;
 
+/* Which slots of a level are not empty. */
+struct wheel_bits {
+    uint64_t *words;
+    uint64_t *summary; /* a bit per word that is not zero */
+    uint32_t slots;
+};
+
 /* The members are the wheel's own. */
 struct wheel {
-    uint64_t drained; /* the tick that is being popped, or was last; all before it are empty */
-    uint64_t epoch;   /* level 1 is moved to level 0 up to and including this epoch */
-    uint32_t tick_shift;
-    uint32_t following; /* the chunk expected after the one that is being popped; 0 when not known */
-    uint32_t *level0;   /* a slot: the number of its first chunk << 4 | ids in it; 0 when empty */
-    uint32_t *level1;
+    uint64_t drained;           /* the tick that is being popped, or was last; all before it are empty */
+    uint32_t *level0;           /* a slot: number of its first chunk << 4 | ids in that; 0 when empty */
     struct wheel_chunk *chunks; /* number 0 is not used */
-    uint32_t parked;
-    uint32_t chunks_free; /* chain of chunks given back */
-    uint32_t chunks_touched;
-    uint32_t chunks_used;
-    uint32_t chunks_max;
     uint64_t count;
-    uint64_t *bits0; /* a bit per slot that is not empty */
-    uint64_t *bits1;
-    uint64_t summary0[16]; /* a bit per word of bits0 that is not zero */
-    uint64_t summary1;
+    struct wheel_bits bits0, bits1;
+    uint32_t chunks_free; /* chain of chunks given back */
+    uint32_t chunks_used;
+    uint32_t chunks_touched; /* number of the last chunk that was ever used */
+    uint32_t chunks_max;
+    uint32_t following; /* like a slot: the chunk expected after the one that is being popped */
+    uint32_t warmed;    /* the chunk whose ids' records were prefetched last */
     const char *records;
     size_t record_bytes;
+    uint64_t epoch; /* what level 1 held up to this epoch has gone to level 0 */
+    uint32_t *level1;
+    uint32_t parked; /* like a slot */
+    uint32_t tick_shift;
 };
 
 /* Chunks that hold `ids` entries wherever their deadlines lie within level 0 and 1. */

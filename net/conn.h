@@ -29,16 +29,17 @@
 #include <stdint.h>
 
 #include "net/bufring.h"
+#include "net/dns.h"
+#include "net/http.h"
+#include "net/http_request.h"
 #include "net/limits.h"
 #include "net/outcome.h"
 #include "net/ring.h"
 #include "net/slice.h"
+#include "net/timer.h"
+#include "net/tls.h"
 
 struct conn;
-struct dns;
-struct tls_client;
-struct http_head;
-struct http_request;
 
 enum conn_state {
     CONN_IDLE,        /* holds nothing */
@@ -46,10 +47,11 @@ enum conn_state {
     CONN_CONNECTING,  /* the kernel connects */
     CONN_HANDSHAKING, /* TLS */
     CONN_READY,       /* no request open; a receive is armed, to notice the end */
-    CONN_SENDING,     /* the request is on its way and nothing of the response is here */
-    CONN_HEAD,        /* the head of the response has begun, or the request is sent and it is awaited */
+    CONN_SENDING,     /* the request goes out; nothing of the response has come */
+    CONN_HEAD,        /* the response is awaited, or part of its head is here */
     CONN_BODY,        /* the head is complete */
     CONN_CLOSING,     /* waits for what the kernel holds */
+    CONN_STATE_COUNT,
 };
 
 union conn_address {
@@ -58,12 +60,14 @@ union conn_address {
     struct sockaddr_in6 v6;
 };
 
-/* Where to. `host` (the name, for SNI and DNS) has to live until on_closed. */
+/* Where to. `host` (a name, or an address without brackets) and `session` have to live until on_closed. */
 struct conn_target {
     struct slice host;
     uint16_t port;
     bool tls;
-    const union conn_address *address; /* NULL: `host` is resolved; its port is ignored */
+    const union conn_address *address; /* NULL: `host` is resolved, and the next address tried if one fails */
+    struct tls_session
+        *session; /* TLS: the host's; tried if not all zero, renewed if the server gives one. NULL: none */
 };
 
 struct conn_events {
@@ -74,24 +78,22 @@ struct conn_events {
     void (*on_closed)(struct conn *conn, enum fetch_outcome outcome);
 };
 
-/* Time-outs in milliseconds, each a phase of its own; 0 means none. */
+/* Time-outs in milliseconds, each of a phase of its own; 0: none. */
 struct conn_limits {
     uint32_t resolve_ms;
-    uint32_t connect_ms;
+    uint32_t connect_ms; /* per address */
     uint32_t handshake_ms;
     uint32_t first_byte_ms; /* from the request to the first byte of the response */
-    uint32_t silence_ms;    /* between two receives in head or body */
+    uint32_t silence_ms;    /* between two receives inside head or body */
     uint32_t exchange_ms;   /* from the request to the last byte */
-    uint32_t idle_ms;       /* without a request; the connection is then closed */
-    uint32_t head_bytes_max;
-    uint64_t body_bytes_max; /* as transferred, framing removed; FETCH_BODY_TOO_LONG */
+    uint32_t idle_ms;       /* without a request; then the connection is closed */
+    struct http_limits http;
 };
 
-/* What the defaults of limits.h say. */
+/* What limits.h says. */
 extern const struct conn_limits conn_limits_default;
 
-/* Moments of clock_now_ns(); 0: did not happen. The first four are of the connection, the others of its
- * latest request. */
+/* Moments of clock_now_ns(); 0: did not happen. The last three are of the latest request. */
 struct conn_times {
     uint64_t begin_ns;
     uint64_t resolved_ns;
@@ -108,26 +110,83 @@ struct conn_stats {
     uint64_t begun;
     uint64_t requests;
     uint64_t responses;
-    uint64_t bytes_sent;
-    uint64_t bytes_received;                /* from the socket: framing, heads and TLS included */
-    uint64_t heads_split;                   /* heads that had to be put together from several receives */
-    uint64_t outcomes[FETCH_OUTCOME_COUNT]; /* of requests; of connections that never had one */
+    uint64_t bytes_sent;                    /* to the socket */
+    uint64_t bytes_received;                /* from the socket: heads, framing and TLS included */
+    uint64_t outcomes[FETCH_OUTCOME_COUNT]; /* one per request; one per connection that never had a request */
 };
 
 /* What the connections of one loop share. */
 struct conn_loop {
     struct ring *ring;
     struct bufring *buffers;
-    struct dns *dns;        /* NULL: every target brings its address */
-    struct tls_client *tls; /* NULL: no target asks for TLS */
+    struct dns *dns;
+    struct tls_pool *tls;
     struct conn_limits limits;
     struct conn_stats stats;
+    struct http_shared http;
+    struct timer dns_tick;
+    bool dns_polled; /* the kernel holds the poll of dns_fd */
+    bool closing;
     uint8_t kind;
+    uint8_t dns_kind;
 };
 
-void conn_loop_init(struct conn_loop *loop, struct ring *ring, struct bufring *buffers);
-/* No connection of it may be open. */
-void conn_loop_fini(struct conn_loop *loop);
+struct conn_loop_options {
+    struct ring *ring;
+    struct bufring *buffers;
+    struct dns *dns;                  /* NULL: every target brings its address */
+    struct tls_pool *tls;             /* NULL: no target asks for TLS */
+    const struct conn_limits *limits; /* NULL: conn_limits_default */
+};
+
+/* Operations that the kernel may hold for a connection, one bit each. */
+enum conn_op {
+    CONN_OP_CONNECT = 1 << 0, /* the chain of socket, TCP_NODELAY and connect */
+    CONN_OP_RECEIVE = 1 << 1,
+    CONN_OP_SEND = 1 << 2,
+    CONN_OP_SHUTDOWN = 1 << 3,
+    CONN_OP_CLOSE = 1 << 4,
+};
+
+/* The request on its way out. */
+struct conn_output {
+    char *bytes; /* conn.inline_request, or malloc'ed where that is too short */
+    uint32_t len;
+    uint32_t sent;      /* acknowledged by the kernel, or taken by TLS */
+    bool is_under_way;  /* the kernel has taken some of it */
+    bool is_repeatable; /* GET */
+};
+
+/* Owners read state, times, address and tls; the rest is conn's own. */
+struct conn {
+    struct conn_loop *loop;
+    const struct conn_events *events;
+    void *owner;                /* the owner's to set */
+    int slot;                   /* of the ring's direct descriptors; -1: none */
+    uint8_t state;              /* enum conn_state */
+    uint8_t held;               /* enum conn_op */
+    uint8_t address_index;      /* of query.answer: the one in use */
+    bool had_request;           /* since conn_begin */
+    bool is_reused;             /* a response has come over this connection */
+    enum fetch_outcome outcome; /* in CONN_CLOSING */
+    struct tls *tls;            /* NULL: plain */
+    struct conn_output output;
+    struct http_reader reader;
+    struct timer timer;        /* ends the phase or the exchange, whichever comes first */
+    uint64_t exchange_ends_ns; /* TIMER_NEVER: no request is open, or it has no limit */
+    struct conn_times times;
+    union conn_address address;
+    struct conn_target target;
+    struct bufring_waiter waiter;
+    struct ring_task join;
+    struct dns_query query;
+    char inline_request[CONN_REQUEST_BYTES];
+};
+
+void conn_loop_init(struct conn_loop *loop, const struct conn_loop_options *options);
+/* No connection may be open. When the ring has nothing in flight any more (ring_finish), the loop holds
+ * nothing. */
+void conn_loop_close(struct conn_loop *loop);
 
 /* Once, before the first conn_begin. `events` outlives the connection. */
 void conn_init(struct conn *conn, struct conn_loop *loop, const struct conn_events *events);
@@ -138,13 +197,17 @@ void conn_begin(struct conn *conn, const struct conn_target *target);
 /* Of a ready connection. `request` is copied. Every failure comes as on_closed. */
 void conn_request(struct conn *conn, const struct http_request *request);
 
-/* From any state but CONN_IDLE. No event but on_closed follows. `outcome` is what on_closed will say, unless
- * a cause came before. */
+/* In any state; of one that is idle or closing: nothing. No event but on_closed follows, which will say
+ * `outcome`. */
 void conn_close(struct conn *conn, enum fetch_outcome outcome);
 
-bool conn_is_ready(const struct conn *conn);
+static inline bool conn_is_ready(const struct conn *conn)
+{
+    return conn->state == CONN_READY;
+}
 
 /* Asserts what each state promises. */
 void conn_check(const struct conn *conn);
 
+/* "idle", "resolving", ... Static storage. */
 const char *conn_state_name(enum conn_state state);

@@ -81,3 +81,22 @@
 #define DNS_FAILURE_TTL_S      30
 /* Lines of /etc/hosts beyond this are an ad blocker's list, which a crawler has no use for. */
 #define DNS_HOSTS_MAX 4096
+
+/* conn */
+
+/* A request is 200 to 400 bytes; with it an idle connection stays below 2 KiB. */
+#define CONN_REQUEST_BYTES 768
+/* A URL of 2 to 8 KiB and its cookies; servers refuse more. Allocated for the request that needs it. */
+#define CONN_REQUEST_BYTES_MAX (32 * 1024)
+/* Time-outs, in milliseconds. The resolver gives up by itself before this. */
+#define CONN_RESOLVE_MS 30000
+/* Three SYNs: 1 + 2 + 4 s. */
+#define CONN_CONNECT_MS    7000
+#define CONN_HANDSHAKE_MS  15000
+#define CONN_FIRST_BYTE_MS 30000
+#define CONN_SILENCE_MS    20000
+#define CONN_EXCHANGE_MS   120000
+/* Servers keep idle connections for 5 to 75 s. */
+#define CONN_IDLE_MS 60000
+/* A page; media is larger, and not what is crawled for. */
+#define CONN_BODY_BYTES_MAX (UINT64_C(64) << 20)

@@ -89,7 +89,7 @@
     /* the exchange, up to the first byte */                                                                \
     X(FETCH_REQUEST_TOO_LONG, "request-too-long")                                                           \
     X(FETCH_REQUEST_BAD, "request-bad")                  /* a character that would break the message */     \
-    X(FETCH_REUSED_CLOSED, "reused-closed")              /* a kept-alive connection was already over: retry */ \
+    X(FETCH_REUSED_CLOSED, "reused-closed")              /* kept alive, but already over: retry */          \
     X(FETCH_SEND_RESET, "send-reset")                    /* while the request was being sent */             \
     X(FETCH_SEND_FAILED, "send-failed")                  /* any other errno */                              \
     X(FETCH_FIRST_BYTE_TIMEOUT, "first-byte-timeout")                                                       \

@@ -68,6 +68,13 @@ void ring_tag(struct io_uring_sqe *sqe, uint8_t kind, uint8_t detail, void *obje
     sqe->user_data = tag_of(kind, detail, object);
 }
 
+void ring_cancel(struct ring *ring, uint8_t kind, uint8_t detail, void *object)
+{
+    struct io_uring_sqe *sqe = ring_sqe(ring);
+    io_uring_prep_cancel64(sqe, tag_of(kind, detail, object), 0);
+    ring_tag(sqe, RING_KIND_CANCEL, 0, NULL);
+}
+
 void ring_silence(struct ring *ring, struct io_uring_sqe *sqe)
 {
     assert(sqe->flags & (IOSQE_IO_LINK | IOSQE_IO_HARDLINK));
@@ -186,8 +193,9 @@ static void run_handlers(struct ring *ring)
             }
             if (!(events[i].flags & IORING_CQE_F_MORE))
                 ring->inflight--;
-            /* A message fails only when the target's completion queue is full, and then it does not sleep. */
-            if (kinds[i] == RING_KIND_WAKE_SENT)
+            /* A message fails only when the target's completion queue is full, and then it does not sleep; a
+             * cancellation, when its operation has completed. */
+            if (kinds[i] < RING_KIND_FIRST)
                 continue;
             assert(kinds[i] < ring->kind_count);
             ring->kinds[kinds[i]].run(ring->kinds[kinds[i]].owner, &events[i]);

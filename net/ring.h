@@ -38,6 +38,7 @@ struct ring_event {
 enum ring_kind {
     RING_KIND_WAKE,      /* the message of another ring: no operation of ours */
     RING_KIND_WAKE_SENT, /* our message to another ring */
+    RING_KIND_CANCEL,    /* our own ring_cancel */
     RING_KIND_FIRST,
 };
 
@@ -120,6 +121,9 @@ struct io_uring_sqe *ring_sqe(struct ring *ring);
  * would part. */
 void ring_reserve(struct ring *ring, unsigned count);
 void ring_tag(struct io_uring_sqe *sqe, uint8_t kind, uint8_t detail, void *object);
+/* Asks the kernel to give up the operation so tagged, which then completes with -ECANCELED. Its cost grows
+ * with what is in flight: not for connections, which are ended by a shutdown. */
+void ring_cancel(struct ring *ring, uint8_t kind, uint8_t detail, void *object);
 /* For each but the last of a linked chain (IOSQE_IO_LINK): it completes silently if it succeeds. If it fails,
  * its completion takes the place of the last one's: the chain as a whole still gives exactly one. */
 void ring_silence(struct ring *ring, struct io_uring_sqe *sqe);

@@ -12,6 +12,7 @@ struct command {
 
 /* clang-format off */
 static const struct command commands[] = {
+    {"url", lycosa_url_main, "url [--base URL] [--canonical RULE,...] [--surt] [--json]     URLs on stdin, normalised"},
     {NULL, NULL, NULL},
 };
 /* clang-format on */

@@ -9,3 +9,5 @@ enum lycosa_exit {
     LYCOSA_EXIT_BAD_TUNING = 4,
     LYCOSA_EXIT_STOPPED = 11,
 };
+
+int lycosa_url_main(int argc, char **argv);

@@ -1,0 +1,215 @@
+/* Sorted linked list with logical deletion.
+ *
+ * T. Harris, "A pragmatic implementation of non-blocking linked-lists" (2001): a node is deleted by setting a
+ * mark in its own next pointer, then unlinked. M. Michael, "High performance dynamic lock-free hash tables
+ * and list-based sets" (2002): searches that intend to write unlink deleted nodes one at a time. The search
+ * that does not write is that of Herlihy and Shavit, "The art of multiprocessor programming", 9.8.
+ *
+ * What is in the set: the nodes that were linked and are not marked.
+ *
+ * 1. Links lead to larger keys, and within one key to nodes inserted later. An insert links its node between
+ * `prev` and the first node beyond the run of its key, and its compare-and-swap succeeds only if prev still
+ * leads there and is not marked.
+ * 2. A marked link never changes again. Every compare-and-swap expects a link without mark, so that nothing
+ * is inserted behind a deleted node, and nothing else is unlinked through it. Without the mark an insert
+ * behind a node that is being unlinked would be lost.
+ * 3. No duplicates. Two inserts of the same thing search the whole run of its key and compete for the same
+ * link, the last of the run; the loser searches again and finds the winner's node.
+ * 4. No ABA: a link found unchanged leads to the same node, because nodes are not
+ * reused until all who might have seen them have been quiescent.
+ * 5. The thread whose compare-and-swap set the mark has removed the node. It then makes sure that the node is
+ * unlinked: by its own compare-and-swap, or else by searching through the whole run, which unlinks what is
+ * marked. The node cannot be linked again: that would take an insert that has not seen the mark, and would
+ * set its own link, not one that a search from a fence does not pass. So once the search is through, nobody
+ * new can reach the node, and it may be retired.
+ *
+ * Linearization: insert and remove at their compare-and-swap on `next` (link, mark); a find that succeeds at
+ * its reading of the unmarked link of the node; one that fails, at a moment during the call when the thing
+ * was absent. There is one: let the find end behind n. If n was unmarked when its link was read, the link was
+ * the list at that moment. If it was marked, the link is what n led to when it was deleted, and that was
+ * during the call or n would have been unlinked before it; or the thing was inserted after that moment, and
+ * the moment will do.
+ *
+ * Progress: a search starts anew only after it lost a compare-and-swap on a link, which means that another
+ * insert, deletion or unlinking succeeded; and of each node there is one insert, one deletion and one
+ * unlinking. */
+#include "lockfree/list.h"
+
+#include <assert.h>
+
+static bool match_nothing(const struct list_node *node, const void *wanted)
+{
+    (void)node;
+    (void)wanted;
+    return false;
+}
+
+void list_init(struct list *list, list_match *match)
+{
+    lf_store(&list->head.next, LIST_END, relaxed);
+    list->head.key = 0;
+    list->match = match;
+}
+
+/* The fence holds the place in the list that its link says; it only has to be told so. A search that meets it
+ * does this as well as the thread that put it there, which may be stopped. */
+static uintptr_t finish_fence(struct list_node *fence, uintptr_t link)
+{
+    while (link & LIST_PENDING) {
+        /* R2, pairs with A1: who begins here sees the nodes that follow. */
+        if (lf_cas(&fence->next, &link, link & ~LIST_PENDING, release, acquire))
+            return link & ~LIST_PENDING;
+    }
+    return link;
+}
+
+/* False: lost a race on the way, start anew. */
+static bool search_once(struct list_node *fence, const struct list_query *query, struct list_place *place)
+{
+    struct list_node *prev = fence;
+    uintptr_t link = lf_load(&prev->next, acquire); /* A1, pairs with R1, R2, R3 */
+    for (;;) {
+        struct list_node *node = list_node_of(link);
+        *place = (struct list_place){.prev = prev, .link = link};
+        if (!node || ((link & LIST_FENCE) && query->within))
+            return true;
+        uintptr_t next = lf_load(&node->next, acquire); /* A1, pairs with R1, R2, R3, R4 */
+        if (next & LIST_MARK) {
+            /* R3, pairs with A1: who reads past the gap sees that the node is gone. */
+            if (!lf_cas(&prev->next, &link, next & ~LIST_MARK, release, relaxed))
+                return false;
+            link = next & ~LIST_MARK;
+            continue;
+        }
+        if (link & LIST_FENCE)
+            next = finish_fence(node, next);
+        uint64_t key = lf_plain_read(node->key);
+        if (key > query->key)
+            return true;
+        if (key == query->key && !(link & LIST_FENCE) && list_is_match(query, node)) {
+            place->next = next;
+            place->found = true;
+            return true;
+        }
+        prev = node;
+        link = next;
+    }
+}
+
+struct list_place list_search(struct list_node *fence, const struct list_query *query,
+                              struct backoff *backoff)
+{
+    struct list_place place;
+    while (!search_once(fence, query, &place))
+        backoff_lost(backoff);
+    return place;
+}
+
+bool list_try_insert(const struct list_place *place, struct list_node *node, struct backoff *backoff)
+{
+    uintptr_t link = place->link;
+    lf_store(&node->next, link, relaxed);
+    /* R1, pairs with A1: the node's contents. */
+    if (lf_cas(&place->prev->next, &link, (uintptr_t)node, release, relaxed))
+        return true;
+    backoff_lost(backoff);
+    return false;
+}
+
+bool list_try_remove(struct list_node *fence, const struct list_place *place, uint64_t key,
+                     struct backoff *backoff)
+{
+    uintptr_t link = place->link, next = place->next;
+    /* R4, pairs with A1: who sees the deletion sees what the remover did before. */
+    if (!lf_cas(&list_node_of(link)->next, &next, next | LIST_MARK, release, relaxed)) {
+        backoff_lost(backoff);
+        return false;
+    }
+    /* R3, pairs with A1. */
+    if (!lf_cas(&place->prev->next, &link, place->next, release, relaxed)) {
+        /* Through fences too: one may have been put before the node meanwhile. */
+        struct list_query whole_run = {.key = key, .match = match_nothing};
+        list_search(fence, &whole_run, backoff);
+    }
+    return true;
+}
+
+void list_fence_insert(struct list_node *from, struct list_node *fence, uint64_t key, struct backoff *backoff)
+{
+    assert(key > 0);
+    uintptr_t untouched = 0;
+    if (!lf_cas(&fence->next, &untouched, LIST_PENDING, relaxed, relaxed))
+        return;
+    lf_plain_write(fence->key, key);
+    /* Beyond all smaller keys, before its own. */
+    struct list_query query = {.key = key - 1, .match = match_nothing};
+    for (;;) {
+        struct list_place place = list_search(from, &query, backoff);
+        lf_store(&fence->next, place.link | LIST_PENDING, relaxed);
+        /* R1, pairs with A1: the fence's key, and the link it goes on with. */
+        if (lf_cas(&place.prev->next, &place.link, (uintptr_t)fence | LIST_FENCE, release, relaxed))
+            break;
+        backoff_lost(backoff);
+    }
+    finish_fence(fence, lf_load(&fence->next, acquire)); /* A1, pairs with R1, R2 */
+    backoff_won(backoff);
+}
+
+struct list_node *list_insert(struct list *list, struct list_node *node, const void *wanted,
+                              struct backoff *backoff)
+{
+    struct list_query query = {.key = node->key, .wanted = wanted, .match = list->match};
+    for (;;) {
+        struct list_place place = list_search(&list->head, &query, backoff);
+        if (place.found)
+            return list_node_of(place.link);
+        if (list_try_insert(&place, node, backoff)) {
+            backoff_won(backoff);
+            return NULL;
+        }
+    }
+}
+
+struct list_node *list_remove(struct list *list, uint64_t key, const void *wanted, struct backoff *backoff)
+{
+    struct list_query query = {.key = key, .wanted = wanted, .match = list->match};
+    for (;;) {
+        struct list_place place = list_search(&list->head, &query, backoff);
+        if (!place.found)
+            return NULL;
+        if (list_try_remove(&list->head, &place, key, backoff)) {
+            backoff_won(backoff);
+            return list_node_of(place.link);
+        }
+    }
+}
+
+struct list_node *list_find(const struct list *list, uint64_t key, const void *wanted)
+{
+    struct list_query query = {.key = key, .wanted = wanted, .match = list->match};
+    uintptr_t end;
+    return list_find_from(lf_load(&list->head.next, acquire), &query, &end); /* A1, pairs with R1, R3 */
+}
+
+/* The first node at or behind the link that is neither a fence nor deleted. */
+static struct list_node *first_live(uintptr_t link)
+{
+    struct list_node *node;
+    while ((node = list_node_of(link))) {
+        uintptr_t next = lf_load(&node->next, acquire); /* A1, pairs with R1, R2, R3, R4 */
+        if (!(link & LIST_FENCE) && !(next & LIST_MARK))
+            break;
+        link = next;
+    }
+    return node;
+}
+
+struct list_node *list_first(const struct list *list)
+{
+    return first_live(lf_load(&list->head.next, acquire)); /* A1, pairs with R1, R3 */
+}
+
+struct list_node *list_next(const struct list_node *node)
+{
+    return first_live(lf_load(&node->next, acquire)); /* A1, pairs with R1, R3, R4 */
+}

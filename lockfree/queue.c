@@ -1,0 +1,196 @@
+/* Michael and Scott's queue.
+ *
+ * M. Michael and M. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
+ * algorithms" (1996): a singly linked list with a node at its head that has been popped. A push links its
+ * node to the last node's `next`; a pop moves the head to the next node and takes the value there.
+ *
+ * The tail is a hint and lags: a push starts from it, walks to the last node, and moves it only when it was
+ * QUEUE_LAG_MAX nodes behind, where Michael and Scott move it for every node. That saves one of three locked
+ * operations per push and pop. The idea is that of Java's ConcurrentLinkedQueue, where a garbage collector
+ * keeps what a lagging tail points to; here the third of the following points does.
+ *
+ * 1. `next` is set once, from NULL, by compare-and-swap. So the nodes are a sequence, each push is somewhere
+ * in it, and `position` counts them.
+ * 2. The head moves one node at a time, by compare-and-swap, so each value is taken by exactly one pop, in
+ * order. A pop that reads next == NULL from the node that was the head has seen an empty queue: a node
+ * without successor is the last, and the head cannot have moved past it.
+ * 3. The tail only moves forward: by compare-and-swap from a node to one of a higher position. Before popped
+ * nodes are retired, the tail is moved beyond them, if it is not there yet. Whoever reads the tail after the
+ * retirement's epoch therefore gets a node that is not in it, and walks to later ones; whoever read it before
+ * is not quiescent.
+ * 4. No ABA on head, tail or next: a node comes back only after all who may have seen it have been quiescent.
+ * 5. The same holds for the spare chains: a chain comes there only through reclaim, so that between a
+ * thread's reading the first and its compare-and-swap the same node cannot have been taken, used and brought
+ * back.
+ *
+ * Linearization: push at the compare-and-swap on `next`; pop at that on the head, or, if empty, at its
+ * reading of `next`.
+ *
+ * Progress: a lost compare-and-swap on `next`, head or spares means that another push, pop or refill
+ * succeeded. The walk from the tail is bounded by QUEUE_LAG_MAX and the number of pushes that go on at the
+ * same time. */
+#include "lockfree/queue.h"
+
+#include <assert.h>
+
+void queue_init(struct queue *queue, struct queue_node *first)
+{
+    first->position = 0;
+    lf_store(&first->next, NULL, relaxed);
+    lf_store(&queue->head, first, relaxed);
+    lf_store(&queue->tail, first, relaxed);
+    lf_store(&queue->spares, NULL, relaxed);
+}
+
+void queue_thread_init(struct queue_thread *self, struct queue *queue, struct reclaim_thread *reclaim)
+{
+    self->queue = queue;
+    self->reclaim = reclaim;
+    self->unused = self->popped = NULL;
+    self->popped_count = 0;
+    backoff_init(&self->backoff, (uintptr_t)self);
+}
+
+static void chain_add(struct queue_node **chain, struct queue_node *node)
+{
+    lf_plain_write(node->chain, *chain);
+    *chain = node;
+}
+
+void queue_give(struct queue_thread *self, struct queue_node *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        chain_add(&self->unused, &nodes[i]);
+}
+
+/* A whole chain has become free: to the spares. A race lost here is so rare that it does not wait. */
+static void on_release(struct reclaim_node *retirement, void *context)
+{
+    (void)context;
+    struct queue_node *first =
+        (struct queue_node *)((char *)retirement - offsetof(struct queue_node, retirement));
+    struct queue *queue = first->queue;
+    struct queue_node *spare = lf_load(&queue->spares, relaxed);
+    do
+        lf_plain_write(first->spare, spare);
+    while (!lf_cas_weak(&queue->spares, &spare, first, release, relaxed)); /* R3, pairs with A3 in refill */
+}
+
+static bool retire_chain(struct queue_thread *self, struct queue_node **chain)
+{
+    struct queue_node *first = *chain;
+    if (!first)
+        return true;
+    first->queue = self->queue;
+    if (!reclaim_retire(self->reclaim, &first->retirement, on_release))
+        return false;
+    *chain = NULL;
+    return true;
+}
+
+/* Moves the tail beyond `node`, which has been popped. */
+static void pass_with_tail(struct queue *queue, const struct queue_node *node)
+{
+    uint64_t position = lf_plain_read(node->position);
+    struct queue_node *tail = lf_load(&queue->tail, acquire); /* A2, pairs with R2 */
+    while (lf_plain_read(tail->position) <= position) {
+        struct queue_node *head = lf_load(&queue->head, acquire); /* A4, pairs with R4 in pop */
+        /* R2, pairs with A2. Lost: somebody else moved it, perhaps not far enough. */
+        if (lf_cas(&queue->tail, &tail, head, release, acquire))
+            break;
+    }
+}
+
+/* What is refused for a full limbo stays in the chain and is tried again QUEUE_CHAIN pops later. */
+static bool retire_popped(struct queue_thread *self)
+{
+    self->popped_count = 0;
+    if (self->popped)
+        pass_with_tail(self->queue, self->popped); /* the latest: this thread's pops go up in position */
+    return retire_chain(self, &self->popped);
+}
+
+bool queue_thread_fini(struct queue_thread *self)
+{
+    return retire_popped(self) && retire_chain(self, &self->unused);
+}
+
+/* Takes a spare chain. */
+static bool refill(struct queue_thread *self)
+{
+    struct queue *queue = self->queue;
+    struct queue_node *first = lf_load(&queue->spares, acquire); /* A3, pairs with R3 in on_release */
+    while (first && !lf_cas(&queue->spares, &first, lf_plain_read(first->spare), acquire, acquire)) /* A3 */
+        backoff_lost(&self->backoff);
+    self->unused = first;
+    return first != NULL;
+}
+
+/* The last node, and how far behind it the tail was. */
+static struct queue_node *walk_to_last(struct queue_node *tail, unsigned *lag)
+{
+    struct queue_node *last = tail, *next;
+    *lag = 0;
+    while ((next = lf_load(&last->next, acquire))) { /* A1, pairs with R1 in push */
+        last = next;
+        ++*lag;
+    }
+    return last;
+}
+
+bool queue_push(struct queue_thread *self, void *value)
+{
+    assert(value && reclaim_is_online(self->reclaim));
+    struct queue *queue = self->queue;
+    if (!self->unused && !refill(self))
+        return false;
+    struct queue_node *node = self->unused;
+    self->unused = lf_plain_read(node->chain);
+    lf_plain_write(node->value, value);
+    lf_store(&node->next, NULL, relaxed);
+    for (;;) {
+        unsigned lag;
+        struct queue_node *tail = lf_load(&queue->tail, acquire); /* A2, pairs with R2 */
+        struct queue_node *last = walk_to_last(tail, &lag), *none = NULL;
+        lf_plain_write(node->position, lf_plain_read(last->position) + 1);
+        /* R1, pairs with A1 in pop and walk_to_last: value and position. */
+        if (lf_cas(&last->next, &none, node, release, relaxed)) {
+            if (lag >= QUEUE_LAG_MAX)
+                lf_cas(&queue->tail, &tail, node, release,
+                       relaxed); /* R2, pairs with A2; lost: it is further */
+            backoff_won(&self->backoff);
+            return true;
+        }
+        backoff_lost(&self->backoff);
+    }
+}
+
+void *queue_pop(struct queue_thread *self)
+{
+    assert(reclaim_is_online(self->reclaim));
+    struct queue *queue = self->queue;
+    for (;;) {
+        struct queue_node *head = lf_load(&queue->head, acquire); /* A4, pairs with R4 */
+        struct queue_node *next = lf_load(&head->next, acquire);  /* A1, pairs with R1 in push */
+        if (!next)
+            return NULL;
+        /* R4, pairs with A4: the next node's contents, to those who come to it by the head. */
+        if (lf_cas(&queue->head, &head, next, release, relaxed)) {
+            void *value = lf_plain_read(next->value);
+            backoff_won(&self->backoff);
+            chain_add(&self->popped, head);
+            if (++self->popped_count == QUEUE_CHAIN)
+                retire_popped(self);
+            return value;
+        }
+        backoff_lost(&self->backoff);
+    }
+}
+
+size_t queue_count(const struct queue *queue)
+{
+    struct queue_node *head = lf_load(&queue->head, acquire); /* A4, pairs with R4 in pop */
+    unsigned lag;
+    struct queue_node *last = walk_to_last(lf_load(&queue->tail, acquire), &lag); /* A2, pairs with R2 */
+    return (size_t)(lf_plain_read(last->position) - lf_plain_read(head->position));
+}
