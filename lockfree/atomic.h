@@ -56,6 +56,14 @@ void lf_yield_point(void);
 #define lf_plain_write(lvalue, value) ((lvalue) = (value))
 #endif
 
+/* LF_SCALE(usual, model): the size of a batch. In the model the small one, so that a handful of operations
+ * gets to what is done once per batch. */
+#if defined(LF_MODEL)
+#define LF_SCALE(usual, model) (model)
+#else
+#define LF_SCALE(usual, model) (usual)
+#endif
+
 /* LF_BUG(name, good, bad) is `good`. Compiled with -DLF_BUG_name=1 it is `bad`: a planted bug, which the
  * tests in tests/model must find. */
 #define LF_BUG(name, good, bad)            LF_BUG_PICK(LF_BUG_##name, good, bad)

@@ -58,7 +58,7 @@ struct map_options {
 /* The map doubles when it holds this many nodes per bucket. */
 #define MAP_LOAD_MAX 1
 /* A thread adds its inserts to the shared count when this many have come together. */
-#define MAP_UNCOUNTED_MAX 32
+#define MAP_UNCOUNTED_MAX LF_SCALE(32, 1)
 
 void map_init(struct map *map, const struct map_options *options);
 

@@ -53,9 +53,9 @@ struct queue_thread {
 
 /* Nodes that are retired together: one look at the other threads, and one compare-and-swap on the spares, for
  * so many. */
-#define QUEUE_CHAIN 64
+#define QUEUE_CHAIN LF_SCALE(64, 1)
 /* A push moves the tail when it found it this many nodes behind. */
-#define QUEUE_LAG_MAX 4
+#define QUEUE_LAG_MAX LF_SCALE(4, 2)
 
 /* `first` is a node that the queue needs for itself. */
 void queue_init(struct queue *queue, struct queue_node *first);

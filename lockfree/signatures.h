@@ -29,7 +29,7 @@
  * seven eighths are. */
 #define SIGNATURES_LOAD_NUM 3
 #define SIGNATURES_LOAD_DEN 4
-#define SIGNATURES_CREDIT   64
+#define SIGNATURES_CREDIT   LF_SCALE(64, 1)
 
 enum signatures_answer {
     SIGNATURES_NEW,
