@@ -62,6 +62,12 @@ void history_end(struct history *h, struct history_op *op, uint64_t result)
     op->end = next_moment(h);
 }
 
+void history_end_void(struct history *h, struct history_op *op)
+{
+    op->is_void = true;
+    history_end(h, op, 0);
+}
+
 static bool apply_queue(struct state *s, const struct history_op *op, unsigned capacity)
 {
     if (op->kind == HISTORY_PUSH) {
@@ -110,9 +116,10 @@ static bool apply(const struct history *h, struct state *s, const struct history
 
 static bool precedes(const struct history *h, const struct history_op *a, const struct history_op *b)
 {
-    if (a == b)
+    if (a == b || a->is_void || b->is_void)
         return false;
-    if (a->thread == b->thread || !h->by_happens_before)
+    bool is_outside = a->thread >= MODEL_THREADS_MAX || b->thread >= MODEL_THREADS_MAX;
+    if (a->thread == b->thread || is_outside || !h->by_happens_before)
         return a->end < b->begin;
     return a->time_end <= b->time_seen[a->thread];
 }
@@ -186,7 +193,10 @@ bool history_is_linearizable(const struct history *h)
         for (unsigned k = 0; k < h->count; k++)
             if (precedes(h, &h->ops[k], &h->ops[i]))
                 search.before[i] |= 1ull << k;
-    bool is_explained = explain(&search, 0, &empty);
+    uint64_t done = 0;
+    for (unsigned i = 0; i < h->count; i++)
+        done |= (uint64_t)h->ops[i].is_void << i;
+    bool is_explained = explain(&search, done, &empty);
     free(search.table);
     return is_explained;
 }
@@ -196,6 +206,8 @@ void history_print(const struct history *h)
     static const char *const names[] = {"push", "pop", "insert", "remove", "find"};
     for (unsigned i = 0; i < h->count; i++) {
         const struct history_op *op = &h->ops[i];
+        if (op->is_void)
+            continue;
         printf("  thread %u  [%ju, %ju]  %s(%ju", op->thread, (uintmax_t)op->begin, (uintmax_t)op->end,
                names[op->kind], (uintmax_t)op->arg);
         if (op->kind == HISTORY_INSERT)

@@ -4,7 +4,8 @@
  *
  * Which operations are ordered: in a run of the model with weak steps, those that happen before one another
  * (a store that nobody has been told of may rightly be overlooked); otherwise those whose intervals do not
- * overlap in time. Operations of one thread are always ordered. All must have ended. */
+ * overlap in time. Operations of one thread are always ordered, and those of a thread number from
+ * MODEL_THREADS_MAX on (finish) by time. All must have ended. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ enum history_kind {
 struct history_op {
     enum history_kind kind;
     unsigned thread;
+    bool is_void; /* not to be explained */
     uint64_t arg, value, result;
     uint64_t begin, end;   /* moments, from one counter */
     uint32_t time_end;     /* the model's clock of this thread at the end */
@@ -47,6 +49,8 @@ void history_init(struct history *h, enum history_spec spec);
 /* Records the beginning and the end of an operation; may be called by many threads at once. */
 struct history_op *history_begin(struct history *h, struct history_op op);
 void history_end(struct history *h, struct history_op *op, uint64_t result);
+/* The same for an operation whose answer promises nothing. */
+void history_end_void(struct history *h, struct history_op *op);
 bool history_is_linearizable(const struct history *h);
 void history_print(const struct history *h);
 /* For finish of a model's case: fails the run with MODEL_HISTORY. */

@@ -1,0 +1,89 @@
+/* inbox: everything pushed is taken once and in order, and a parked consumer is called by exactly one push.
+ */
+#include "lockfree/inbox.h"
+#include "tests/support/check.h"
+#include "tests/support/model.h"
+
+#define ITEMS 16
+
+struct item {
+    struct inbox_node node;
+    int payload;
+};
+
+static struct inbox inbox;
+static struct item items[ITEMS];
+static _Atomic(unsigned) calls; /* the right to consume: given by a push that found the inbox parked */
+static unsigned taken[ITEMS], taken_count, last_of[MODEL_THREADS_MAX];
+
+static void begin(void)
+{
+    inbox_init(&inbox);
+    memset(items, MODEL_FRESH, sizeof items);
+    lf_store(&calls, 0, relaxed);
+    memset(taken, 0, sizeof taken);
+    memset(last_of, 0, sizeof last_of);
+    taken_count = 0;
+}
+
+static void push_two(void)
+{
+    for (unsigned i = 1; i <= 2; i++) {
+        struct item *item = &items[4 * model_self() + i];
+        model_write(item->payload, 7);
+        if (inbox_push(&inbox, &item->node))
+            lf_fetch_add(&calls, 1, release);
+    }
+}
+
+static void take_all(void)
+{
+    struct inbox_node *node = inbox_take(&inbox);
+    while (node) {
+        struct item *item = (struct item *)node;
+        unsigned index = (unsigned)(item - items);
+        node = lf_plain_read(node->next);
+        model_check(model_read(item->payload) == 7);
+        model_check(!taken[index]++);
+        model_check(last_of[index / 4] < index % 4);
+        last_of[index / 4] = index % 4;
+        taken_count++;
+    }
+}
+
+/* Consumes while it has the right, parks, and waits to be called again. */
+static void consume_four(void)
+{
+    unsigned seen = 0;
+    while (taken_count < 4) {
+        unsigned now = lf_load(&calls, acquire);
+        if (now == seen) {
+            lf_pause();
+            continue;
+        }
+        model_check(now == seen + 1);
+        seen = now;
+        do
+            take_all();
+        while (!inbox_park(&inbox));
+    }
+}
+
+static void finish(void)
+{
+    model_check(taken_count == 4 && !inbox_has_some(&inbox));
+}
+
+TEST(taken_once_in_order)
+{
+    struct model_case c = {.name = "inbox",
+                           .begin = begin,
+                           .threads = {push_two, push_two, consume_four},
+                           .finish = finish,
+                           .preemptions = 3};
+    model_verify(&c);
+    c.name = "inbox_weak";
+    c.preemptions = 2;
+    c.weak = 1;
+    model_verify(&c);
+}
