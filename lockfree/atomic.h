@@ -57,21 +57,16 @@ void lf_yield_point(void);
 #endif
 
 /* LF_SCALE(usual, model): the size of a batch. In the model the small one, so that a handful of operations
- * gets to what is done once per batch. */
+ * gets to what is done once per batch.
+ * LF_BUG(name, good, bad): `good`. In the model with MODEL_PLANTED=name in the environment `bad`: a planted
+ * bug, by which the tests in tests/model show that they would find it. */
 #if defined(LF_MODEL)
-#define LF_SCALE(usual, model) (model)
+#define LF_SCALE(usual, model)  (model)
+#define LF_BUG(name, good, bad) (model_is_planted(#name) ? (bad) : (good))
 #else
-#define LF_SCALE(usual, model) (usual)
+#define LF_SCALE(usual, model)  (usual)
+#define LF_BUG(name, good, bad) (good)
 #endif
-
-/* LF_BUG(name, good, bad) is `good`. Compiled with -DLF_BUG_name=1 it is `bad`: a planted bug, which the
- * tests in tests/model must find. */
-#define LF_BUG(name, good, bad)            LF_BUG_PICK(LF_BUG_##name, good, bad)
-#define LF_BUG_PICK(is_on, good, bad)      LF_BUG_PICK_(is_on, good, bad)
-#define LF_BUG_PICK_(is_on, good, bad)     LF_BUG_SECOND(LF_BUG_SHIFT_##is_on bad, good, )
-#define LF_BUG_SECOND(...)                 LF_BUG_SECOND_(__VA_ARGS__)
-#define LF_BUG_SECOND_(first, second, ...) second
-#define LF_BUG_SHIFT_1                     ,
 
 /* For the body of a loop that waits for another thread. The model lets the others run. */
 static inline void lf_pause(void)

@@ -34,6 +34,7 @@ enum mode { MODE_SEARCH, MODE_RANDOM, MODE_REPLAY };
 static struct {
     const struct model_case *c;
     enum mode mode;
+    const char *planted; /* name of the bug that is in */
     bool has_grown;
     struct decision stack[DECISIONS_MAX];
     size_t depth;
@@ -177,6 +178,11 @@ unsigned model_choose_weak(unsigned ways)
         note('w', way);
     }
     return way;
+}
+
+bool model_is_planted(const char *bug)
+{
+    return search.planted && strcmp(search.planted, bug) == 0;
 }
 
 void model_on_shared(void)
@@ -328,7 +334,7 @@ static const char *script_for(const char *name, bool *is_replaying)
 
 static void on_crash(int signal)
 {
-    const char *planted = getenv("MODEL_PLANTED");
+    const char *planted = search.planted;
     write_replay();
     printf("%s by crash in %s after %ju schedules: signal %d\nreplay: MODEL_REPLAY=%s\n",
            planted ? "caught" : "failed", search.c->name, (uintmax_t)search.result.schedules + 1, signal,
@@ -355,6 +361,7 @@ struct model_result model_explore(const struct model_case *c)
     const char *script = script_for(c->name, &is_replaying);
     memset(&search.result, 0, sizeof search.result);
     search.c = c;
+    search.planted = getenv("MODEL_PLANTED");
     search.depth = 0;
     search.ticks_typical = 1;
     run.has_failed = false;
@@ -409,7 +416,7 @@ void model_verify(const struct model_case *c)
         fflush(stdout);
         return;
     }
-    if (getenv("MODEL_PLANTED")) {
+    if (search.planted) {
         printf("caught by %s in %s after %ju schedules: %s\nreplay: MODEL_REPLAY=%s\n",
                model_verdict_name(r.verdict), c->name, (uintmax_t)r.schedules, r.message, r.replay);
         exit(0);

@@ -72,8 +72,8 @@ struct model_result {
  * schedule and prints its trace; other cases pass without a run. */
 struct model_result model_explore(const struct model_case *c);
 /* Explores and demands that nothing fails: prints a line with the number of schedules; on failure the trace
- * and the schedule to replay, and ends the program. With MODEL_PLANTED in the environment a failure prints
- * one line `caught by ...` and ends the program with success: a planted bug has been found. */
+ * and the schedule to replay, and ends the program. With MODEL_PLANTED=NAME in the environment that bug is in
+ * the sources (LF_BUG); a failure then prints one line `caught by ...` and ends the program with success. */
 void model_verify(const struct model_case *c);
 /* Explores and demands a failure of this kind. */
 struct model_result model_expect(const struct model_case *c, enum model_verdict verdict);
@@ -90,6 +90,7 @@ uint32_t model_time_seen(unsigned thread); /* up to which of its steps `thread` 
 void model_fail(enum model_verdict verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 void model_pause(void);
+bool model_is_planted(const char *bug);
 
 #define MODEL_TEXT_(x) #x
 #define MODEL_TEXT(x)  MODEL_TEXT_(x)
