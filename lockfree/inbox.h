@@ -39,7 +39,8 @@ static inline void inbox_init(struct inbox *inbox)
 /* True if the inbox was parked: the caller has to call the consumer. */
 bool inbox_push(struct inbox *inbox, struct inbox_node *node);
 
-/* Everything, oldest first; NULL if there is nothing. Not of a parked inbox. */
+/* Everything, oldest first; NULL if there is nothing. A consumer that never changes may take from its parked
+ * inbox: that ends the parking. */
 struct inbox_node *inbox_take(struct inbox *inbox);
 
 /* True: parked, and the consumer's role is over until a push ends it. False: there is something to take. */

@@ -120,7 +120,21 @@
     X(FETCH_IDLE_CLOSED, "idle-closed")                  /* no request was open */                          \
     X(FETCH_UNSOLICITED, "unsolicited")                  /* bytes that answer no request */                 \
     X(FETCH_EXCHANGE_TIMEOUT, "exchange-timeout")        /* from the request to the last byte */            \
-    X(FETCH_ABORTED, "aborted")                          /* by the owner */
+    X(FETCH_ABORTED, "aborted")                          /* by the owner */                                 \
+    /* the body, once whole */                                                                              \
+    X(FETCH_DECODE_FAILED, "decode-failed")              /* not in the coding that it claims */             \
+    X(FETCH_DECODE_TOO_LARGE, "decode-too-large")        /* decodes to more than allowed, or a bomb */      \
+    /* never asked for */                                                                                   \
+    X(FETCH_ROBOTS_DENIED, "robots-denied")                                                                 \
+    X(FETCH_ROBOTS_UNREACHABLE, "robots-unreachable")    /* no robots.txt could be had: all is forbidden */ \
+    X(FETCH_ADDRESS_FORBIDDEN, "address-forbidden")      /* private or loopback */                          \
+    X(FETCH_ADDRESS_FULL, "address-full")                /* as many hosts on one address as allowed */      \
+    X(FETCH_HOST_GIVEN_UP, "host-given-up")              /* too many failures in a row */                   \
+    X(FETCH_HOST_LIMIT, "host-limit")                    /* pages, bytes or time of a host used up */       \
+    X(FETCH_REDIRECTS_TOO_MANY, "redirects-too-many")                                                       \
+    X(FETCH_FRONTIER_FULL, "frontier-full")              /* no memory for another URL or host */            \
+    X(FETCH_SIEVE_FULL, "sieve-full")                                                                       \
+    X(FETCH_STOPPED, "stopped")                          /* the crawl ended before its turn came */
 /* clang-format on */
 
 enum fetch_outcome {

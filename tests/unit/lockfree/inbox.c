@@ -25,6 +25,16 @@ TEST(the_first_push_is_told_that_nobody_looks)
     CHECK(inbox_push(&inbox, &nodes[0]));
 }
 
+TEST(a_consumer_may_end_its_own_parking)
+{
+    struct inbox inbox;
+    struct inbox_node node;
+    inbox_init(&inbox);
+    CHECK(inbox_take(&inbox) == NULL);
+    CHECK(!inbox_push(&inbox, &node));
+    CHECK(inbox_take(&inbox) == &node);
+}
+
 /* Producers push numbered nodes; whoever finds the inbox parked becomes the consumer, until it can park
  * again. Two consumers at once, a lost, doubled or reordered node are seen. */
 enum { PRODUCERS = 3, PER_PRODUCER = 30000 };

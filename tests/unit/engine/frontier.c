@@ -1,0 +1,316 @@
+/* The frontier with a clock of the test's own and an imagined web: every host resolves at once. */
+#include "engine/frontier.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "lockfree/clock.h"
+#include "tests/support/check.h"
+
+#define MS CLOCK_NS_PER_MS
+#define S  CLOCK_NS_PER_S
+
+static struct tuning tuning;
+static struct frontier frontier;
+static struct frontier_loop loops[2];
+static unsigned address_count; /* hosts are spread over so many addresses, by the number in their name */
+static uint64_t now;
+static unsigned abandoned;
+
+static void resolve(void *owner, struct host *host)
+{
+    struct frontier_loop *loop = owner;
+    unsigned number = (unsigned)strtoul(host->key + 8, NULL, 10);
+    struct address_key key = {
+        {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = (uint8_t)(number % address_count)}};
+    key.bytes[14] = (uint8_t)(number % address_count >> 8);
+    frontier_resolved(loop, host, &(struct frontier_resolved){&key, UINT64_MAX, now});
+}
+
+static void abandon(void *owner, struct host *host)
+{
+    struct frontier_loop *loop = owner;
+    struct host_item *item;
+    while ((item = host_pop(host, false))) {
+        host_item_release(&loop->urls, item);
+        abandoned++;
+    }
+}
+
+static void wake(void *owner, unsigned loop)
+{
+    (void)owner;
+    (void)loop;
+}
+
+static void begin(unsigned threads, unsigned addresses)
+{
+    tuning.threads = threads;
+    tuning.hosts_max = 5000;
+    tuning.frontier_bytes = 64 << 20;
+    address_count = addresses;
+    abandoned = 0;
+    CHECK_INT(frontier_init(&frontier, &tuning), 0);
+    for (unsigned i = 0; i < threads; i++) {
+        struct frontier_loop_options options = {
+            .index = i, .resolve = resolve, .abandon = abandon, .wake = wake, .owner = &loops[i]};
+        CHECK_INT(frontier_loop_init(&loops[i], &frontier, &options), 0);
+    }
+    now = clock_now_ns();
+}
+
+static void finish(void)
+{
+    for (unsigned i = 0; i < tuning.threads; i++)
+        frontier_loop_fini(&loops[i]);
+    frontier_fini(&frontier);
+}
+
+static struct host *push(struct frontier_loop *loop, unsigned number, const char *path)
+{
+    char buffer[256], text[256];
+    struct url url;
+    url_init(&url, buffer, sizeof buffer);
+    snprintf(text, sizeof text, "http://h%u.test%s", number, path);
+    CHECK(url_parse(&url, NULL, slice_of(text)) == URL_OK);
+    struct host *host = frontier_host(loop, &url);
+    CHECK(host != NULL);
+    struct host_item *item = host_item_acquire(&loop->urls, url_path_query(&url));
+    CHECK(item != NULL);
+    frontier_push(loop, host, item);
+    return host;
+}
+
+static void check_item(struct host *host, const char *path)
+{
+    struct host_item *item = host_pop(host, tuning.url_weights);
+    CHECK(item != NULL);
+    CHECK_SLICE(host_item_path(item), path);
+    host_item_release(&loops[0].urls, item);
+}
+
+static struct host *take(void)
+{
+    frontier_turn(&loops[0], now);
+    return frontier_take(&loops[0], now);
+}
+
+static void give_back(struct host *host, uint64_t spent_ns)
+{
+    frontier_return(&loops[0], host, &(struct politeness_visit){.spent_ns = spent_ns}, now);
+}
+
+static void ratio_mode(void)
+{
+    tuning_init(&tuning);
+    tuning.host_ratio = 0.1;
+    tuning.address_ratio = 1;
+    tuning.host_min_idle_ns = 1 * S;
+    tuning.address_min_idle_ns = 100 * MS;
+}
+
+TEST(a_host_gives_its_urls_in_order_and_rests)
+{
+    ratio_mode();
+    begin(1, 1);
+    CHECK(take() == NULL);
+    struct host *host = push(&loops[0], 1, "/a");
+    CHECK(push(&loops[0], 1, "/b") == host);
+    CHECK(take() == host);
+    CHECK(take() == NULL);
+    check_item(host, "/a");
+    push(&loops[0], 1, "/c");
+    now += 200 * MS;
+    give_back(host, 200 * MS);
+    now += 2 * S - 1;
+    CHECK(take() == NULL);
+    now += 2 * MS;
+    CHECK(take() == host);
+    check_item(host, "/b");
+    check_item(host, "/c");
+    CHECK(host_pop(host, false) == NULL);
+    give_back(host, 0);
+    CHECK_INT(host->state, HOST_IDLE);
+    push(&loops[0], 1, "/d");
+    CHECK(take() == NULL); /* an idle host rests as long as a busy one */
+    now += 1 * S + 2 * MS;
+    CHECK(take() == host);
+    finish();
+}
+
+TEST(hosts_of_one_address_share_its_token)
+{
+    ratio_mode();
+    begin(1, 1);
+    push(&loops[0], 1, "/");
+    push(&loops[0], 2, "/");
+    struct host *first = take();
+    CHECK(first != NULL);
+    CHECK(take() == NULL);
+    now += 50 * MS;
+    check_item(first, "/");
+    give_back(first, 50 * MS);
+    CHECK(take() == NULL);
+    now += 99 * MS;
+    CHECK(take() == NULL);
+    now += 3 * MS;
+    struct host *second = take();
+    CHECK(second && second != first);
+    finish();
+}
+
+TEST(an_address_with_two_tokens_takes_two_visits)
+{
+    ratio_mode();
+    tuning.connections_per_address = 2;
+    begin(1, 1);
+    for (unsigned i = 0; i < 3; i++)
+        push(&loops[0], i, "/");
+    struct host *a = take(), *b = take();
+    CHECK(a && b && a != b);
+    CHECK(take() == NULL);
+    check_item(a, "/");
+    give_back(a, 0);
+    CHECK(take() == NULL);
+    now += 101 * MS + 2 * MS;
+    CHECK(take() != NULL);
+    finish();
+}
+
+TEST(weights_prefer_but_do_not_starve)
+{
+    ratio_mode();
+    tuning.host_min_idle_ns = 10 * MS;
+    tuning.address_min_idle_ns = 0;
+    snprintf(tuning.preferred_suffixes, sizeof tuning.preferred_suffixes, "h1.test");
+    tuning.suffix_weight_ns = 1 * S;
+    begin(1, 1);
+    unsigned taken[2] = {0, 0}, first_taken = 0;
+    push(&loops[0], 2, "/");
+    push(&loops[0], 1, "/");
+    for (int i = 0; i < 1000; i++) {
+        struct host *host = take();
+        if (host) {
+            unsigned number = (unsigned)host->key[8] - '1';
+            taken[number]++;
+            first_taken = first_taken ? first_taken : number + 1;
+            host_item_release(&loops[0].urls, host_pop(host, false));
+            push(&loops[0], number + 1, "/");
+            give_back(host, 0);
+        }
+        now += 5 * MS;
+    }
+    CHECK_INT(first_taken, 1);
+    CHECK(taken[0] > 300);
+    CHECK(taken[1] >= 3); /* 5 s of a weight of 1 s */
+    CHECK(taken[1] < taken[0]);
+    finish();
+}
+
+TEST(shallow_urls_first_but_deep_ones_are_not_forgotten)
+{
+    ratio_mode();
+    tuning.url_weights = true;
+    begin(1, 1);
+    struct host *host = push(&loops[0], 1, "/a/b/c/d/e/f/g/h.html");
+    for (int i = 0; i < 20; i++)
+        push(&loops[0], 1, "/x");
+    CHECK(take() == host);
+    int at = -1;
+    for (int i = 0; i < 21; i++) {
+        struct host_item *item = host_pop(host, true);
+        if (item->len > 10)
+            at = i;
+        host_item_release(&loops[0].urls, item);
+    }
+    CHECK(at > 0 && at < 10);
+    finish();
+}
+
+TEST(whales_are_cut_and_their_urls_counted)
+{
+    ratio_mode();
+    tuning.hosts_per_address_max = 3;
+    begin(1, 1);
+    for (unsigned i = 0; i < 10; i++)
+        push(&loops[0], i, "/");
+    take();
+    CHECK_INT(abandoned, 7);
+    push(&loops[0], 9, "/again");
+    take();
+    CHECK_INT(abandoned, 8);
+    finish();
+}
+
+TEST(no_room_for_more_hosts_is_an_answer)
+{
+    ratio_mode();
+    begin(1, 7);
+    for (unsigned i = 0; i < tuning.hosts_max; i++)
+        push(&loops[0], i, "/");
+    char buffer[64];
+    struct url url;
+    url_init(&url, buffer, sizeof buffer);
+    CHECK(url_parse(&url, NULL, SLICE("http://one-more.test/")) == URL_OK);
+    CHECK(frontier_host(&loops[0], &url) == NULL);
+    CHECK(url_parse(&url, NULL, SLICE("http://h17.test/x")) == URL_OK);
+    CHECK(frontier_host(&loops[0], &url) != NULL);
+    finish();
+}
+
+/* Two loops, each pushing to all hosts and visiting whatever it is given. Nothing is lost or seen twice, and
+ * no host or address is ever visited by two. */
+enum { HOSTS = 200, ADDRESSES = 20, PUSHES = 20000 };
+static _Atomic(int) at_host[HOSTS], at_address[ADDRESSES];
+static _Atomic(unsigned) visits, popped;
+
+static void visit(struct frontier_loop *loop, struct host *host)
+{
+    unsigned number = (unsigned)strtoul(host->key + 8, NULL, 10);
+    CHECK_INT(lf_fetch_add(&at_host[number], 1, relaxed), 0);
+    CHECK_INT(lf_fetch_add(&at_address[number % ADDRESSES], 1, relaxed), 0);
+    struct host_item *item;
+    for (int burst = 0; burst < 20 && (item = host_pop(host, false)); burst++) {
+        host_item_release(&loop->urls, item);
+        lf_fetch_add(&popped, 1, relaxed);
+    }
+    lf_fetch_add(&visits, 1, relaxed);
+    lf_fetch_sub(&at_address[number % ADDRESSES], 1, relaxed);
+    lf_fetch_sub(&at_host[number], 1, relaxed);
+    frontier_return(loop, host, &(struct politeness_visit){.spent_ns = 0}, clock_now_ns());
+}
+
+static void *run_loop(void *argument)
+{
+    struct frontier_loop *loop = argument;
+    unsigned pushed = 0;
+    uint64_t until = clock_now_ns() + 60 * S;
+    while (lf_load(&popped, relaxed) < 2 * PUSHES) {
+        for (int i = 0; i < 10 && pushed < PUSHES; i++, pushed++)
+            push(loop, (pushed * 7919 + loop->index) % HOSTS, "/some/path");
+        uint64_t moment = clock_now_ns();
+        CHECK(moment < until);
+        frontier_turn(loop, moment);
+        struct host *host = frontier_take(loop, moment);
+        if (host)
+            visit(loop, host);
+    }
+    return NULL;
+}
+
+TEST(two_loops_lose_nothing_and_never_meet)
+{
+    ratio_mode();
+    tuning.host_min_idle_ns = 0;
+    tuning.address_min_idle_ns = 0;
+    begin(2, ADDRESSES);
+    now = 0;
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, run_loop, &loops[i]) == 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(popped, 2 * PUSHES);
+    CHECK_INT(loops[0].urls.bytes_in_use + loops[1].urls.bytes_in_use, 0);
+    finish();
+}
