@@ -159,10 +159,11 @@ static bool store_text(char *field, const struct tuning_key *key, struct slice t
     return true;
 }
 
-/* Regular expressions may hold commas: a list that may contain them is not split at them. */
+/* Regular expressions and SURTs hold commas: one per line. */
 static bool splits_at_commas(const struct tuning_key *key)
 {
-    return strcmp(key->name, "include") != 0 && strcmp(key->name, "exclude") != 0;
+    return strcmp(key->name, "include") != 0 && strcmp(key->name, "exclude") != 0 &&
+           strcmp(key->name, "surts") != 0;
 }
 
 /* Appends to what earlier lines of the same key gave. */
