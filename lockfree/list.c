@@ -1,38 +1,42 @@
 /* Sorted linked list with logical deletion.
  *
  * T. Harris, "A pragmatic implementation of non-blocking linked-lists" (2001): a node is deleted by setting a
- * mark in its own next pointer, then unlinked. M. Michael, "High performance dynamic lock-free hash tables
- * and list-based sets" (2002): searches that intend to write unlink deleted nodes one at a time. The search
- * that does not write is that of Herlihy and Shavit, "The art of multiprocessor programming", 9.8.
+ * mark in its own next pointer, and unlinked afterwards. M. Michael, "High performance dynamic lock-free hash
+ * tables and list-based sets" (2002): a search that intends to write unlinks the deleted nodes it meets, one
+ * at a time. The search that does not write is from Herlihy and Shavit, "The art of multiprocessor
+ * programming", 9.8.
  *
- * What is in the set: the nodes that were linked and are not marked.
+ * In the set are the nodes that have been linked and are not marked.
  *
- * 1. Links lead to larger keys, and within one key to nodes inserted later. An insert links its node between
- * `prev` and the first node beyond the run of its key, and its compare-and-swap succeeds only if prev still
- * leads there and is not marked.
- * 2. A marked link never changes again. Every compare-and-swap expects a link without mark, so that nothing
- * is inserted behind a deleted node, and nothing else is unlinked through it. Without the mark an insert
- * behind a node that is being unlinked would be lost.
- * 3. No duplicates. Two inserts of the same thing search the whole run of its key and compete for the same
- * link, the last of the run; the loser searches again and finds the winner's node.
- * 4. No ABA: a link found unchanged leads to the same node, because nodes are not
- * reused until all who might have seen them have been quiescent.
- * 5. The thread whose compare-and-swap set the mark has removed the node. It then makes sure that the node is
- * unlinked: by its own compare-and-swap, or else by searching through the whole run, which unlinks what is
- * marked. The node cannot be linked again: that would take an insert that has not seen the mark, and would
- * set its own link, not one that a search from a fence does not pass. So once the search is through, nobody
- * new can reach the node, and it may be retired.
+ * 1. Links lead to larger keys, and within a run of equal keys to nodes that were inserted later. An insert
+ *    searches through the run of its key and links its node behind it, between `prev` and what prev led to.
+ * Its compare-and-swap succeeds only if prev still leads there and is not marked.
+ * 2. A marked link never changes again: every compare-and-swap expects a link without mark. So nothing is
+ *    inserted behind a deleted node, and nothing is unlinked through one. Without the mark, an insert behind
+ * a node that is just being unlinked would be lost.
+ * 3. No duplicates. Two inserts of the same thing compete for the same link, the last of the run. The loser
+ *    searches again and finds the winner's node.
+ * 4. No ABA. A link found unchanged leads to the same node, because nodes are not used again before everybody
+ *    who might have seen them has been quiescent.
+ * 5. The thread whose compare-and-swap set the mark has removed the node, and gives it to its caller once it
+ * is unlinked. Either its own compare-and-swap on prev does that, or it has lost to a change at prev, and
+ *    then searches through the run, which unlinks every marked node on the way or starts anew. While the node
+ *    is linked, such a search cannot miss it: there is one way through the list, and it leads through all
+ *    smaller keys to the end of the run. Once unlinked, the node stays so: an insert that still has it as
+ *    successor links its own node to prev, and succeeds only where prev still leads to the deleted node, that
+ *    is, before the unlinking. So no search that begins later can reach it, and it may be retired.
  *
- * Linearization: insert and remove at their compare-and-swap on `next` (link, mark); a find that succeeds at
- * its reading of the unmarked link of the node; one that fails, at a moment during the call when the thing
- * was absent. There is one: let the find end behind n. If n was unmarked when its link was read, the link was
- * the list at that moment. If it was marked, the link is what n led to when it was deleted, and that was
- * during the call or n would have been unlinked before it; or the thing was inserted after that moment, and
- * the moment will do.
+ * Linearization: insert at the compare-and-swap that links, remove at the one that marks, a find that
+ * succeeds when it read the node's unmarked link. For a find that fails: each node it passes led to the next
+ * one it passes, and was itself linked, at some moment during the find, and these moments follow each other.
+ * The fence it begins at is always linked. Say that node a was linked at its moment, and the find reads b
+ * from its link. If a is not marked, then a is linked and leads to b when the link is read. If a is marked,
+ * its link has been what it is since then: a led to b already at its moment, or else when it was marked,
+ * which came later. So at the moment of the last node passed, or of a marked node of the thing itself, that
+ * node was followed by one beyond the thing: the thing was absent.
  *
- * Progress: a search starts anew only after it lost a compare-and-swap on a link, which means that another
- * insert, deletion or unlinking succeeded; and of each node there is one insert, one deletion and one
- * unlinking. */
+ * Progress: a search starts anew only when it lost a compare-and-swap, so that another thread's insert,
+ * deletion or unlinking went through; and a node is inserted, deleted and unlinked once. */
 #include "lockfree/list.h"
 
 #include <assert.h>

@@ -210,6 +210,32 @@ TEST(a_search_finishes_the_fence_of_a_stopped_thread)
     CHECK(list_fence_is_ready(lf_load(&fence.next, relaxed)));
 }
 
+TEST(flags_of_a_fence_do_not_spread)
+{
+    struct list_node node, fence = {0};
+    set_up(NULL);
+    list_fence_insert(&list.head, &fence, 5, &backoff);
+    lf_fetch_or(&fence.next, LIST_PENDING, relaxed);
+    CHECK(!insert(&node, 7));
+    CHECK(lf_load(&node.next, relaxed) == LIST_END);
+    CHECK(lf_load(&fence.next, relaxed) == (uintptr_t)&node);
+}
+
+/* A fence came between a search and the removal: the remover has to look behind it. */
+TEST(a_removed_node_is_unlinked_behind_a_new_fence)
+{
+    struct list_node nodes[3], fence = {0};
+    set_up(NULL);
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK(!insert(&nodes[i], i * 10));
+    struct list_query query = {.key = 10, .within = true};
+    struct list_place place = list_search(&list.head, &query, &backoff);
+    CHECK(place.found);
+    list_fence_insert(&list.head, &fence, 5, &backoff);
+    CHECK(list_try_remove(&list.head, &place, 10, &backoff));
+    CHECK(list_node_of(lf_load(&fence.next, relaxed)) == &nodes[2]);
+}
+
 TEST(a_search_within_ends_at_a_fence)
 {
     struct list_node nodes[2], fence = {0};
