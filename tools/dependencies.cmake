@@ -48,6 +48,11 @@ dependency(isal isa-l.h isal)
 dependency(brotlidec brotli/decode.h brotlidec)
 dependency(zstd zstd.h zstd)
 dependency(pcre2 pcre2.h pcre2-8)
+# The simulated web alone: it encodes, and serves TLS.
+dependency(brotlienc brotli/encode.h brotlienc)
+dependency(z zlib.h z)
+dependency(ssl openssl/ssl.h ssl)
+dependency(crypto openssl/crypto.h crypto)
 
 if(missing)
     list(JOIN missing ", " missing)

@@ -4,6 +4,7 @@
 
 #include "tools/websim_commands.h"
 #include "tools/websim_options.h"
+#include "tools/websim_serve.h"
 
 struct command {
     const char *name;
@@ -13,6 +14,7 @@ struct command {
 
 /* clang-format off */
 static const struct command commands[] = {
+    {"serve", websim_serve_main, "serve [--journal FILE] [WEB]   serves the web and its DNS on loopback; first line: the ports"},
     {"truth", websim_truth_main, "truth [--seeds FILE] [WEB]     every URL that a correct crawl fetches: URL, status, size, digest, note"},
     {"seeds", websim_seeds_main, "seeds [--count N] [WEB]        seed URLs, one per line"},
     {"zone", websim_zone_main,   "zone [WEB]                     the zone file, for a stock DNS server"},

@@ -13,9 +13,8 @@
 #define REDIRECTS_DEFAULT 10
 #define UNLIMITED         UINT32_MAX
 
-/* Reads the parameters of the web and the command's own rows. Number of operands, or -1 after a message. */
-static int read_options(struct websim_parameters *parameters, struct websim_options *own, int argc,
-                        char **argv)
+int websim_commands_options(struct websim_parameters *parameters, struct websim_options *own, int argc,
+                            char **argv)
 {
     struct websim_option rows[WEBSIM_PARAMETERS_ROWS_MAX + COMMAND_ROWS_MAX];
     struct websim_options all = {.command = own->command, .rows = rows};
@@ -71,7 +70,7 @@ int websim_seeds_main(int argc, char **argv)
                                           .max = WEBSIM_HOSTS_MAX,
                                           .help = "seeds, at most"}};
     struct websim_options own = {.command = "seeds", .rows = rows, .count = 1};
-    if (no_operands("seeds", read_options(&parameters, &own, argc, argv), argv))
+    if (no_operands("seeds", websim_commands_options(&parameters, &own, argc, argv), argv))
         return WEBSIM_EXIT_USAGE;
     websim_web_init(&web, &parameters);
     for (uint32_t host = 0; host < parameters.hosts && count; host++) {
@@ -90,7 +89,7 @@ int websim_zone_main(int argc, char **argv)
     struct websim_parameters parameters;
     struct websim_web web;
     struct websim_options own = {.command = "zone"};
-    if (no_operands("zone", read_options(&parameters, &own, argc, argv), argv))
+    if (no_operands("zone", websim_commands_options(&parameters, &own, argc, argv), argv))
         return WEBSIM_EXIT_USAGE;
     websim_web_init(&web, &parameters);
     websim_zone_write(&web, stdout);
@@ -219,7 +218,7 @@ int websim_truth_main(int argc, char **argv)
          .help = "xxh3, sha1 or none [xxh3]"},
     };
     struct websim_options own = {.command = "truth", .rows = rows, .count = sizeof rows / sizeof *rows};
-    if (no_operands("truth", read_options(&parameters, &own, argc, argv), argv))
+    if (no_operands("truth", websim_commands_options(&parameters, &own, argc, argv), argv))
         return WEBSIM_EXIT_USAGE;
     if (parameters.faults[WEBSIM_FAULT_CALENDAR] && options.depth_max == UNLIMITED)
         return websim_options_error("truth", "a calendar does not end: give --max-depth");

@@ -1,0 +1,94 @@
+/* One serving thread: a ring, its listeners, its connections, its page of the journal. */
+#pragma once
+
+#include "net/bufring.h"
+#include "net/ring.h"
+#include "tools/websim_answer.h"
+#include "tools/websim_journal.h"
+#include "tools/websim_limit.h"
+
+struct websim_conn;
+struct websim_reply;
+struct websim_tls;
+
+enum websim_protocol {
+    WEBSIM_PROTOCOL_HTTP,
+    WEBSIM_PROTOCOL_HTTPS,
+    WEBSIM_PROTOCOL_DNS,
+};
+
+/* Listeners of a thread: IPv4 and IPv6 of each protocol. */
+#define WEBSIM_LISTENERS_MAX 6
+
+struct websim_listener {
+    int fd;
+    enum websim_protocol protocol;
+    struct websim_loop *loop;
+    bool armed;
+};
+
+/* What all threads share. */
+struct websim_shared {
+    struct websim_web web;
+    struct websim_text text;
+    struct slice bomb;
+    struct websim_limits limits;
+    struct websim_journal journal;
+    struct websim_tls *tls; /* NULL without https */
+    bool has_journal;
+};
+
+struct websim_loop_stats {
+    uint64_t connections, requests, ends, aborts, bytes, dns_queries, accept_errors;
+    uint64_t open, open_most;
+};
+
+struct websim_loop_options {
+    struct websim_shared *shared;
+    unsigned number;      /* of the thread */
+    unsigned connections; /* at most, at a time */
+    int cpu;              /* -1: not pinned */
+    int stop_fd;          /* an eventfd: readable when it is time to end */
+    int dns_fd;           /* UDP; -1: another thread has it */
+};
+
+/* Records of 24 bytes: two blocks of 768 KiB. */
+#define WEBSIM_LOOP_RECORDS 32768
+
+struct websim_loop {
+    struct ring ring;
+    struct bufring buffers;
+    struct websim_shared *shared;
+    struct websim_answerer answerer;
+    struct websim_conn *conns;
+    struct websim_reply *free_replies;
+    unsigned connections_max;
+    uint32_t next_id;
+    uint64_t previous_ns; /* when the turn before this one began */
+    uint8_t kind_accept, kind_conn, kind_dns, kind_stop, kind_journal;
+    int stop_fd, dns_fd;
+    bool stopping;
+    bool accept_paused;
+    struct websim_listener listeners[WEBSIM_LISTENERS_MAX];
+    unsigned listener_count;
+    struct websim_record *records; /* the block that is being filled */
+    struct websim_record *records_spare;
+    unsigned record_count;
+    bool spare_busy;
+    int journal_error;
+    struct websim_loop_stats stats;
+};
+
+/* In the thread that will run it. 0, or a negative errno after one line on stderr. */
+int websim_loop_init(struct websim_loop *loop, const struct websim_loop_options *options);
+void websim_loop_listen(struct websim_loop *loop, int fd, enum websim_protocol protocol);
+/* Until stop_fd is readable; then ends all connections. 0 or a negative errno. */
+int websim_loop_run(struct websim_loop *loop);
+void websim_loop_fini(struct websim_loop *loop);
+
+/* For connections. */
+void websim_loop_record(struct websim_loop *loop, const struct websim_record *record);
+/* A slot has become free: accept again if that had to stop. */
+void websim_loop_on_free(struct websim_loop *loop);
+struct websim_reply *websim_reply_acquire(struct websim_loop *loop);
+void websim_reply_release(struct websim_loop *loop, struct websim_reply *reply);
