@@ -31,7 +31,7 @@
 
 #define HASH_BITS 64
 
-static size_t bucket_index(uint64_t prefix, unsigned bits)
+static inline size_t bucket_index(uint64_t prefix, unsigned bits)
 {
     uint64_t with_one = prefix | UINT64_C(1) << bits;
     return with_one >> (__builtin_ctzll(with_one) + 1);
@@ -50,14 +50,10 @@ static uint64_t bucket_key(uint64_t prefix, unsigned bits)
 /* The list's nodes are the first members of the map's. */
 _Static_assert(offsetof(struct map_node, link) == 0, "a map node begins with its list node");
 
-static bool is_power_of_two(size_t n)
-{
-    return n && !(n & (n - 1));
-}
-
 void map_init(struct map *map, const struct map_options *options)
 {
-    assert(is_power_of_two(options->buckets_max) && is_power_of_two(options->buckets_initial));
+    assert(__builtin_popcountll(options->buckets_max) == 1);
+    assert(__builtin_popcountll(options->buckets_initial) == 1);
     assert(options->buckets_initial >= 2 && options->buckets_initial <= options->buckets_max);
     unsigned bits = (unsigned)__builtin_ctzll(options->buckets_initial);
     map->buckets = options->buckets;
@@ -118,7 +114,7 @@ struct start {
 };
 
 /* The nearest fence in place at or before `prefix`. */
-static struct start nearest_start(const struct map *map, uint64_t prefix, unsigned bits)
+static inline struct start nearest_start(const struct map *map, uint64_t prefix, unsigned bits)
 {
     for (uint64_t at = prefix;; at &= at - 1) {
         struct list_node *fence = bucket_of(map, at, bits);
