@@ -19,8 +19,6 @@
 #define THREADS_MAX 64
 /* DNS questions of a resolver over TCP, control connections, and the like. */
 #define CONNECTIONS_DEFAULT 16384
-/* A free port is looked for this often before giving up: IPv4 and IPv6 must agree on it. */
-#define PORT_TRIES 16
 
 struct serve_options {
     uint64_t threads, connections, dns_port, seconds;
@@ -31,9 +29,9 @@ struct serve_options {
 struct server {
     struct serve_options options;
     struct websim_shared *shared;
-    int stop_fd, dns_fd, dns_tcp_fd, refuse_fd;
+    int stop_fd, refuse_fd;
     uint16_t dns_port;
-    int http[THREADS_MAX][2], https[THREADS_MAX][2]; /* IPv4, IPv6 */
+    struct websim_listen_pair dns, http[THREADS_MAX], https[THREADS_MAX];
 };
 
 struct thread {
@@ -44,6 +42,13 @@ struct thread {
     struct websim_loop_stats stats;
     pthread_barrier_t *ready;
 };
+
+static void listen_pair(struct websim_loop *loop, const struct websim_listen_pair *pair,
+                        enum websim_protocol protocol)
+{
+    websim_loop_listen(loop, pair->first, protocol);
+    websim_loop_listen(loop, pair->second, protocol);
+}
 
 static void *run_thread(void *argument)
 {
@@ -57,18 +62,16 @@ static void *run_thread(void *argument)
         /* From the last processor down: a crawler's loops begin at the first. */
         .cpu = server->options.no_pin ? -1 : (int)(cpus - 1 - (long)thread->number % cpus),
         .stop_fd = server->stop_fd,
-        .dns_fd = thread->number == 0 ? server->dns_fd : -1,
+        .dns_fd = thread->number == 0 && !server->options.no_dns ? server->dns.first : -1,
     };
     struct websim_loop *loop = malloc(sizeof *loop);
     thread->result = loop ? websim_loop_init(loop, &options) : -ENOMEM;
     if (thread->result == 0) {
-        for (unsigned i = 0; i < 2; i++) {
-            websim_loop_listen(loop, server->http[thread->number][i], WEBSIM_PROTOCOL_HTTP);
-            if (server->shared->tls)
-                websim_loop_listen(loop, server->https[thread->number][i], WEBSIM_PROTOCOL_HTTPS);
-        }
-        if (thread->number == 0 && server->dns_tcp_fd >= 0)
-            websim_loop_listen(loop, server->dns_tcp_fd, WEBSIM_PROTOCOL_DNS);
+        listen_pair(loop, &server->http[thread->number], WEBSIM_PROTOCOL_HTTP);
+        if (server->shared->tls)
+            listen_pair(loop, &server->https[thread->number], WEBSIM_PROTOCOL_HTTPS);
+        if (thread->number == 0 && !server->options.no_dns)
+            websim_loop_listen(loop, server->dns.second, WEBSIM_PROTOCOL_DNS);
     }
     pthread_barrier_wait(thread->ready);
     if (thread->result == 0) {
@@ -81,40 +84,36 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-/* One port for all threads, in IPv4 and IPv6. */
-static int open_port(int sockets[][2], uint64_t *port, unsigned threads)
+/* One port for all threads. */
+static int open_port(struct websim_listen_pair *sockets, uint64_t *port, unsigned threads)
 {
     uint16_t number = (uint16_t)*port;
-    if (number && !websim_listen_is_free(number)) {
-        fprintf(stderr, "websim serve: port %u is taken\n", number);
-        return WEBSIM_EXIT_USAGE;
-    }
-    for (unsigned i = 0; i < threads; i++) {
-        if ((sockets[i][0] = websim_listen_tcp(false, &number, true)) < 0 ||
-            (sockets[i][1] = websim_listen_tcp(true, &number, true)) < 0)
+    if (number && !websim_listen_is_free(number))
+        return websim_options_error("serve", "port %u is taken", number);
+    for (unsigned i = 0; i < threads; i++)
+        if (!websim_listen_http(&sockets[i], &number))
             return WEBSIM_EXIT_USAGE;
-    }
     *port = number;
     return 0;
+}
+
+static bool needs_tls(const struct websim_parameters *p)
+{
+    return p->https || p->faults[WEBSIM_FAULT_EXPIRED];
 }
 
 static int open_sockets(struct server *server, struct websim_parameters *p)
 {
     unsigned threads = (unsigned)server->options.threads;
     uint16_t refuse = (uint16_t)p->refuse_port;
-    bool https = p->https || p->faults[WEBSIM_FAULT_EXPIRED];
-    server->dns_fd = server->dns_tcp_fd = server->refuse_fd = -1;
     if (open_port(server->http, &p->port, threads) ||
-        (https && open_port(server->https, &p->tls_port, threads)))
+        (needs_tls(p) && open_port(server->https, &p->tls_port, threads)))
         return WEBSIM_EXIT_USAGE;
     if (p->faults[WEBSIM_FAULT_REFUSE] && (server->refuse_fd = websim_listen_refuse(&refuse)) < 0)
         return WEBSIM_EXIT_USAGE;
     p->refuse_port = refuse;
-    if (server->options.no_dns)
-        return 0;
     server->dns_port = (uint16_t)server->options.dns_port;
-    if ((server->dns_fd = websim_listen_udp(&server->dns_port)) < 0 ||
-        (server->dns_tcp_fd = websim_listen_dns_tcp(server->dns_port)) < 0)
+    if (!server->options.no_dns && !websim_listen_dns(&server->dns, &server->dns_port))
         return WEBSIM_EXIT_USAGE;
     return 0;
 }
@@ -129,7 +128,7 @@ static int prepare_shared(struct server *server, const struct websim_parameters 
         websim_encode_bomb(&bomb, p->bomb_size);
         shared->bomb = (struct slice){bomb.data, bomb.len};
     }
-    if (p->https || p->faults[WEBSIM_FAULT_EXPIRED])
+    if (needs_tls(p))
         if (!(shared->tls = websim_tls_create(&shared->web, server->options.ca)))
             return WEBSIM_EXIT_FAILED;
     if (server->options.journal) {
@@ -225,12 +224,9 @@ static int serve(struct server *server, int signals)
     return result;
 }
 
-int websim_serve_main(int argc, char **argv)
+static int read_options(struct server *server, struct websim_parameters *parameters, int argc, char **argv)
 {
-    static struct server server;
-    struct websim_parameters parameters;
-    struct serve_options *options = &server.options;
-    *options = (struct serve_options){.threads = 1, .connections = CONNECTIONS_DEFAULT};
+    struct serve_options *options = &server->options;
     const struct websim_option rows[] = {
         {.name = "threads",
          .type = WEBSIM_OPTION_COUNT,
@@ -276,27 +272,38 @@ int websim_serve_main(int argc, char **argv)
          .help = "end when stdin ends"},
     };
     struct websim_options own = {.command = "serve", .rows = rows, .count = sizeof rows / sizeof *rows};
-    int operands = websim_commands_options(&parameters, &own, argc, argv);
+    int operands = websim_commands_options(parameters, &own, argc, argv);
     if (operands > 0)
         return websim_options_error("serve", "unexpected argument %s", argv[1]);
-    if (operands < 0)
-        return WEBSIM_EXIT_USAGE;
+    return operands < 0 ? WEBSIM_EXIT_USAGE : 0;
+}
+
+int websim_serve_main(int argc, char **argv)
+{
+    static struct server server = {.options = {.threads = 1, .connections = CONNECTIONS_DEFAULT}};
+    struct websim_parameters parameters;
     sigset_t signals;
+    int result = read_options(&server, &parameters, argc, argv);
+    if (result == 0)
+        result = open_sockets(&server, &parameters);
+    if (result != 0)
+        return result;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, NULL);
-    int result = open_sockets(&server, &parameters);
     server.shared = calloc(1, sizeof *server.shared);
     server.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (result == 0 && server.shared)
-        result = prepare_shared(&server, &parameters);
+    if (!server.shared || server.stop_fd < 0) {
+        fprintf(stderr, "websim serve: cannot start: %s\n", strerror(errno));
+        return WEBSIM_EXIT_FAILED;
+    }
+    result = prepare_shared(&server, &parameters);
     if (result == 0)
         result = serve(&server, signalfd(-1, &signals, SFD_CLOEXEC));
-    if (server.shared && server.shared->tls)
+    if (server.shared->tls)
         websim_tls_destroy(server.shared->tls);
-    if (server.shared)
-        free((void *)(uintptr_t)server.shared->bomb.ptr);
+    free((void *)(uintptr_t)server.shared->bomb.ptr);
     free(server.shared);
     return result;
 }
