@@ -50,9 +50,11 @@ struct map_options {
     /* buckets_max zeroed buckets, aligned to LF_CACHE_LINE; they live as long as the map. Memory fresh from
      * the system will do and costs nothing where the map has not grown to. */
     struct list_node *buckets;
-    size_t buckets_max;     /* a power of two, at least 2 */
-    size_t buckets_initial; /* a power of two, at least 2: all in place from the start */
-    list_match *match;      /* is given the link of a map node whose hash is the wanted one */
+    size_t buckets_max; /* a power of two, at least 2 */
+    /* A power of two, at least 2: these are in place from the start. Twice the number of nodes expected makes
+     * most finds touch two lines, the bucket's and the node's. */
+    size_t buckets_initial;
+    list_match *match; /* is given the link of a map node whose hash is the wanted one */
 };
 
 /* The map doubles when it holds this many nodes per bucket. */

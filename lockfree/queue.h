@@ -12,11 +12,15 @@
  *
  * Values are pointers; push hands over what they point to, pop takes it. NULL is not a value.
  *
- * Nodes are the caller's memory, given once with queue_give() and never returned while the queue lives: the
- * queue is unbounded as long as the caller gives. A pop makes one node superfluous; in chains of QUEUE_CHAIN
- * these go through reclaim_retire(), since slow threads may still stand on them, to the queue's spare chains,
- * from which any thread that runs out of nodes takes one. A thread that stays online without being quiescent
- * keeps nodes from coming back: push then says that it has none, and never reuses one early. */
+ * Nodes are the caller's memory, given with queue_give() and not returned while the queue lives: the queue is
+ * unbounded as long as the caller gives. A pop makes one node superfluous; in chains of QUEUE_CHAIN these go
+ * through reclaim_retire(), since slow threads may still stand on them, to the queue's spare chains, from
+ * which any thread that runs out of nodes takes one. So besides a node per value in the queue, each thread
+ * needs some four chains, and what is popped while a thread is online and not quiescent: such a thread keeps
+ * all nodes from coming back. push then says that it has none, and never reuses one early. The last chains
+ * used are the first to be used again, so that a large reserve costs no cache misses.
+ *
+ * Queue and nodes outlive the limbo: reclaim_fini() comes before their memory is freed. */
 #pragma once
 
 #include "lockfree/atomic.h"
