@@ -25,7 +25,6 @@
 /* html: how deep svg, math and the HTML inside them are followed. Real pages stay below 5. */
 #define HTML_FOREIGN_DEPTH_MAX 32
 
-
 /* robots: RFC 9309 section 2.5 asks to parse at least this much. */
 #define ROBOTS_BYTES_MAX (500u * 1024)
 /* robots: RFC 9309 section 2.3.1.2 asks to follow at least this many, and lets a crawler stop there. */

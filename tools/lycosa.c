@@ -12,6 +12,7 @@ struct command {
 
 /* clang-format off */
 static const struct command commands[] = {
+    {"robots", lycosa_robots_main, "robots --agent NAME [--json] FILE [URL...]     may it be fetched, and which rule says so"},
     {"url", lycosa_url_main, "url [--base URL] [--canonical RULE,...] [--surt] [--json]     URLs on stdin, normalised"},
     {NULL, NULL, NULL},
 };

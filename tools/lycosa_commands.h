@@ -10,4 +10,5 @@ enum lycosa_exit {
     LYCOSA_EXIT_STOPPED = 11,
 };
 
+int lycosa_robots_main(int argc, char **argv);
 int lycosa_url_main(int argc, char **argv);

@@ -1,0 +1,147 @@
+/* Which rule decides about a path: the matching one with the most octets, allow if two are equal (RFC 9309,
+ * section 2.2.2). */
+#include <assert.h>
+
+#include "engine/robots_pattern.h"
+#include "engine/robots_rules.h"
+
+struct search {
+    const struct robots *robots;
+    struct slice path;
+    uint64_t pairs; /* of the path, once `has_pairs` */
+    bool has_pairs;
+    const struct robots_entry *best;
+};
+
+/* `pattern` begins with '*' and has no final '$'; `anchored` says that it had one. */
+static bool match_wild(struct slice pattern, struct slice path, bool anchored)
+{
+    for (;;) {
+        pattern = slice_skip(pattern, 1);
+        if (!pattern.len)
+            return true;
+        const char *star = memchr(pattern.ptr, '*', pattern.len);
+        struct slice piece = star ? slice_between(pattern.ptr, star) : pattern;
+        if (!star && anchored)
+            return path.len >= piece.len &&
+                   memcmp(path.ptr + path.len - piece.len, piece.ptr, piece.len) == 0;
+        const char *found = memmem(path.ptr, path.len, piece.ptr, piece.len);
+        if (!found)
+            return false;
+        if (!star)
+            return true;
+        path = slice_skip(path, (size_t)(found - path.ptr) + piece.len);
+        pattern = slice_skip(pattern, piece.len);
+    }
+}
+
+/* The literal of `entry` is a beginning of the path already. */
+static bool match_rest(struct search *search, const struct robots_entry *entry)
+{
+    bool anchored = entry->text_flags & ROBOTS_END;
+    if (!(entry->text_flags & ROBOTS_WILD))
+        return !anchored || entry->literal == search->path.len;
+    const char *text = robots_entry_text(search->robots, entry);
+    uint64_t pairs;
+    memcpy(&pairs, text - sizeof pairs, sizeof pairs);
+    if (!search->has_pairs) {
+        search->pairs = robots_pairs(search->path);
+        search->has_pairs = true;
+    }
+    if (pairs & ~search->pairs)
+        return false;
+    struct slice pattern = {text + entry->literal, (size_t)(entry->len - entry->literal - anchored)};
+    return match_wild(pattern, slice_skip(search->path, entry->literal), anchored);
+}
+
+static void consider(struct search *search, const struct robots_entry *entry)
+{
+    const struct robots_entry *best = search->best;
+    if (best && (entry->len < best->len || (entry->len == best->len && !(entry->text_flags & ROBOTS_ALLOW))))
+        return;
+    if (match_rest(search, entry))
+        search->best = entry;
+}
+
+/* How many bytes two texts have in common at their beginnings. */
+static size_t common_length(const char *a, const char *b, size_t max)
+{
+    size_t i = 0;
+    while (i < max && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* The number of rules whose literal does not come after the path. */
+static uint32_t find_last(const struct robots *robots, struct slice path)
+{
+    const struct robots_entry *entries = robots_entries(robots);
+    uint32_t low = 0, high = robots->rule_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct robots_entry *entry = &entries[middle];
+        size_t shorter = entry->literal < path.len ? entry->literal : path.len;
+        int order = memcmp(robots_entry_text(robots, entry), path.ptr, shorter);
+        if (order < 0 || (order == 0 && entry->literal <= path.len))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void find_best(struct search *search)
+{
+    const struct robots_entry *entries = robots_entries(search->robots), *entry;
+    uint32_t at = find_last(search->robots, search->path);
+    if (!at)
+        return;
+    entry = &entries[at - 1];
+    size_t shorter = entry->literal < search->path.len ? entry->literal : search->path.len;
+    size_t common = common_length(robots_entry_text(search->robots, entry), search->path.ptr, shorter);
+    for (; at; at = entry->parent) {
+        entry = &entries[at - 1];
+        if (entry->literal <= common)
+            consider(search, entry);
+    }
+}
+
+/* The path is searched as it is, and once more with the delimiters in its query decoded if that makes a
+ * difference. */
+static __attribute__((noinline)) void find_normalised(struct search *search, struct slice path)
+{
+    char normal[URL_BYTES_MAX * ROBOTS_PATTERN_GROWTH], decoded[URL_BYTES_MAX * ROBOTS_PATTERN_GROWTH];
+    search->path = (struct slice){normal, robots_path_normalise(normal, path, ROBOTS_QUERY_AS_IS)};
+    find_best(search);
+    struct slice other = {decoded, robots_path_normalise(decoded, path, ROBOTS_QUERY_DECODED)};
+    if (!slice_equals(search->path, other)) {
+        search->path = other;
+        search->has_pairs = false;
+        find_best(search);
+    }
+}
+
+bool robots_allows(const struct robots *robots, struct slice path, struct robots_rule *rule)
+{
+    struct search search = {.robots = robots, .path = path};
+    assert(path.len <= URL_BYTES_MAX);
+    if (rule)
+        *rule = (struct robots_rule){.allow = !robots->disallow_all};
+    if (slice_equals(path, SLICE("/robots.txt"))) {
+        if (rule)
+            rule->allow = true;
+        return true;
+    }
+    if (!robots->rule_count)
+        return !robots->disallow_all;
+    if (robots_path_is_normal(path))
+        find_best(&search);
+    else
+        find_normalised(&search, path);
+    if (!search.best)
+        return true;
+    bool allow = search.best->text_flags & ROBOTS_ALLOW;
+    if (rule)
+        *rule = (struct robots_rule){{robots_entry_text(robots, search.best), search.best->len}, allow};
+    return allow;
+}

@@ -1,0 +1,135 @@
+#include "engine/robots_pattern.h"
+
+enum class {
+    OTHER,      /* always escaped */
+    UNRESERVED, /* never escaped */
+    RESERVED,   /* sub-delims without * and $ */
+    DELIMITER,  /* gen-delims */
+    SPECIAL,    /* * $ : reserved, with a meaning of their own in patterns */
+    PERCENT,
+};
+
+static const uint8_t classes[256] = {
+    ['a' ... 'z'] = UNRESERVED,
+    ['A' ... 'Z'] = UNRESERVED,
+    ['0' ... '9'] = UNRESERVED,
+    ['-'] = UNRESERVED,
+    ['.'] = UNRESERVED,
+    ['_'] = UNRESERVED,
+    ['~'] = UNRESERVED,
+    ['!'] = RESERVED,
+    ['&'] = RESERVED,
+    ['\''] = RESERVED,
+    ['('] = RESERVED,
+    [')'] = RESERVED,
+    ['+'] = RESERVED,
+    [','] = RESERVED,
+    [';'] = RESERVED,
+    ['='] = RESERVED,
+    [':'] = DELIMITER,
+    ['/'] = DELIMITER,
+    ['?'] = DELIMITER,
+    ['#'] = DELIMITER,
+    ['['] = DELIMITER,
+    [']'] = DELIMITER,
+    ['@'] = DELIMITER,
+    ['*'] = SPECIAL,
+    ['$'] = SPECIAL,
+    ['%'] = PERCENT,
+};
+
+static enum class class_of(char byte) { return classes[(uint8_t)byte]; }
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = slice_lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static size_t put_escape(char *to, uint8_t byte)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    to[0] = '%';
+    to[1] = digits[byte >> 4];
+    to[2] = digits[byte & 15];
+    return 3;
+}
+
+static bool is_escape(struct slice text)
+{
+    return text.len >= 3 && text.ptr[0] == '%' && hex_value(text.ptr[1]) >= 0 && hex_value(text.ptr[2]) >= 0;
+}
+
+/* Writes the normal form of the escape that `text` begins with. */
+static size_t put_normal_escape(char *to, struct slice text, bool decode_delimiters)
+{
+    char byte = (char)(hex_value(text.ptr[1]) * 16 + hex_value(text.ptr[2]));
+    if (class_of(byte) == UNRESERVED || (decode_delimiters && class_of(byte) == DELIMITER)) {
+        to[0] = byte;
+        return 1;
+    }
+    return put_escape(to, (uint8_t)byte);
+}
+
+/* Writes the normal form of the first character of `text`; `used` is how many bytes it had. */
+static size_t put_character(char *to, struct slice text, bool decode_delimiters, size_t *used)
+{
+    *used = 1;
+    switch (class_of(text.ptr[0])) {
+    case PERCENT:
+        if (is_escape(text)) {
+            *used = 3;
+            return put_normal_escape(to, text, decode_delimiters);
+        }
+        break;
+    case OTHER:
+    case SPECIAL:
+        return put_escape(to, (uint8_t)text.ptr[0]);
+    case UNRESERVED:
+    case RESERVED:
+    case DELIMITER:
+        break;
+    }
+    to[0] = text.ptr[0];
+    return 1;
+}
+
+size_t robots_pattern_normalise(char *to, struct slice pattern)
+{
+    size_t len = 0, used;
+    bool in_query = false;
+    for (; pattern.len; pattern = slice_skip(pattern, used)) {
+        used = 1;
+        if (pattern.ptr[0] == '*') {
+            if (!len || to[len - 1] != '*')
+                to[len++] = '*';
+        } else if (pattern.ptr[0] == '$' && pattern.len == 1) {
+            to[len++] = '$';
+        } else {
+            in_query |= pattern.ptr[0] == '?';
+            len += put_character(to + len, pattern, in_query, &used);
+        }
+    }
+    return len;
+}
+
+bool robots_path_is_normal(struct slice path)
+{
+    unsigned seen = 0;
+    for (size_t i = 0; i < path.len; i++)
+        seen |= 1u << class_of(path.ptr[i]);
+    return !(seen & (1u << OTHER | 1u << SPECIAL | 1u << PERCENT));
+}
+
+size_t robots_path_normalise(char *to, struct slice path, enum robots_query query)
+{
+    size_t len = 0, used;
+    bool in_query = false;
+    for (; path.len; path = slice_skip(path, used)) {
+        in_query |= path.ptr[0] == '?';
+        len += put_character(to + len, path, in_query && query == ROBOTS_QUERY_DECODED, &used);
+    }
+    return len;
+}

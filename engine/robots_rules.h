@@ -1,0 +1,37 @@
+/* The sorted rules of a compiled robots.txt. Private to robots.
+ *
+ * A rule's literal is its pattern up to the first '*' or final '$'. Rules are sorted by literal, and each
+ * knows its parent: the nearest rule before it whose literal is a beginning of its own. All literals that are
+ * beginnings of a path are ancestors of the last literal not after the path, so a search finds that one and
+ * climbs. */
+#pragma once
+
+#include "engine/robots.h"
+
+enum robots_flag {
+    ROBOTS_ALLOW = 1u << 24,
+    ROBOTS_END = 1u << 25,  /* ends in '$' */
+    ROBOTS_WILD = 1u << 26, /* has a '*' before its end; its 8 bytes of pairs precede the pattern */
+};
+
+#define ROBOTS_TEXT_MASK 0xffffffu
+
+struct robots_entry {
+    uint32_t text_flags; /* place of the pattern after robots->text, and flags */
+    uint16_t literal;    /* bytes of the literal */
+    uint16_t len;        /* bytes of the pattern, special characters included: how specific it is */
+    uint16_t parent;     /* index + 1, or 0 */
+};
+
+static inline struct robots_entry *robots_entries(const struct robots *robots)
+{
+    return (struct robots_entry *)(uintptr_t)(robots + 1);
+}
+
+static inline const char *robots_entry_text(const struct robots *robots, const struct robots_entry *entry)
+{
+    return (const char *)robots + robots->text + (entry->text_flags & ROBOTS_TEXT_MASK);
+}
+
+/* Sorts the entries, merges those with the same pattern (allow wins) and finds parents. Sets rule_count. */
+void robots_rules_finish(struct robots *robots);
