@@ -108,10 +108,10 @@ static void add(struct links *links, struct slice url, enum link_kind kind)
         return;
     if (trimmed.len > 5 && slice_equals_nocase((struct slice){trimmed.ptr, 5}, SLICE("data:")))
         return;
-    if (decode(links, &trimmed))
-        links_add(links, (struct link){.url = trimmed, .kind = kind});
-    else
+    if (!decode(links, &trimmed))
         links->dropped++;
+    else if (trimmed.len)
+        links_add(links, (struct link){.url = trimmed, .kind = kind});
 }
 
 /* The string whose opening quote is here; a line end makes it a bad one, which names nothing. */

@@ -7,6 +7,7 @@
 
 #include "engine/entity.h"
 #include "engine/limits.h"
+#include "engine/utf8.h"
 
 #define NOT_OPEN ((iconv_t)-1)
 
@@ -37,26 +38,6 @@ static void use(const struct encoding *encoding)
     open_now.encoder = iconv_open(encoding->iconv, "UTF-8");
 }
 
-/* Bytes of the character at `text`, or 0 if it is malformed; `*cut` is set if the text ends within it. */
-static size_t utf8_len(struct slice text, bool *cut)
-{
-    const unsigned char *p = (const unsigned char *)text.ptr;
-    size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
-    unsigned low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
-    for (size_t i = 1; i < len; i++) {
-        if (i == text.len) {
-            *cut = true;
-            return 0;
-        }
-        if (p[i] < low || p[i] > high)
-            return 0;
-        low = 0x80;
-        high = 0xbf;
-    }
-    return len;
-}
-
 bool encoding_is_utf8(struct slice text)
 {
     while (text.len) {
@@ -68,10 +49,11 @@ bool encoding_is_utf8(struct slice text)
                 continue;
             }
         }
-        bool cut = false;
-        size_t len = utf8_len(text, &cut);
-        if (len == 0)
-            return cut;
+        bool good = true;
+        size_t len = text.ptr[0] & 0x80 ? utf8_length(text, &good) : 1;
+        if (!good) /* a sequence that is right so far and ends with the text */
+            return len == text.len && (unsigned char)text.ptr[0] >= 0xc2 &&
+                   (unsigned char)text.ptr[0] <= 0xf4;
         text = slice_skip(text, len);
     }
     return true;
@@ -89,15 +71,15 @@ static size_t copy_utf8(struct slice text, char *out)
 {
     char *to = out;
     while (text.len) {
-        bool cut = false;
-        size_t len = utf8_len(text, &cut);
-        if (len) {
+        bool good = true;
+        size_t len = text.ptr[0] & 0x80 ? utf8_length(text, &good) : 1;
+        if (good) {
             memcpy(to, text.ptr, len);
             to += len;
         } else {
             to += entity_put_utf8(0xfffd, to);
         }
-        text = slice_skip(text, len ? len : cut ? text.len : 1);
+        text = slice_skip(text, len);
     }
     return (size_t)(to - out);
 }
@@ -178,14 +160,13 @@ size_t encoding_query(const struct encoding *encoding, struct slice url, char *o
     char *to = out;
     bool in_query = false, in_fragment = false;
     while (url.len) {
-        bool cut = false;
-        size_t len = utf8_len(url, &cut);
+        bool good = true;
+        size_t len = url.ptr[0] & 0x80 ? utf8_length(url, &good) : 1;
         in_fragment |= url.ptr[0] == '#';
         in_query = !in_fragment && (in_query || url.ptr[0] == '?');
-        if (len > 1 && in_query && encoding->iconv && !encoding->is_wide) {
+        if (len > 1 && good && in_query && encoding->iconv && !encoding->is_wide) {
             to = put_character(encoding, (struct slice){url.ptr, len}, to);
         } else {
-            len = len ? len : 1;
             memcpy(to, url.ptr, len);
             to += len;
         }

@@ -320,6 +320,7 @@ static WALK_TARGET bool WALK(start_tag)(struct html_walk *walk, const char *open
         return false;
     tag->open = open;
     tag->is_end = false;
+    tag->body = (struct slice){at, 0};
     bool is_foreign = false;
     if (walk->foreign_depth || tag->element == HTML_SVG || tag->element == HTML_MATH)
         is_foreign = html_foreign_start(walk, name, tag->is_self_closing);

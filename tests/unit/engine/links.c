@@ -63,6 +63,9 @@ TEST(styles_are_read_when_asked_for)
     const char *html = "<style>@import 'x'; a { b: url(y) }</style><p style='c: url(&quot;z&quot;)'>";
     CHECK_STR(scan(html, &plain_page), "");
     CHECK_STR(scan(html, &(struct links_options){.css = true}), "style x\ncss y\ncss z");
+    CHECK_STR(
+        scan("<style>a{b:url(x)}</style><svg><style style='c:url(y)'>", &(struct links_options){.css = true}),
+        "css x\ncss y");
 }
 
 TEST(empty_anchors_are_links_and_empty_embeds_are_not)
