@@ -26,7 +26,7 @@ enum sniff_type {
  * is shorter. A type that the header states is believed except where servers are known to be wrong:
  * text/plain that is binary, XML that is a feed or sitemap, no type at all, octet-stream and other unknowns.
  */
-enum sniff_type sniff(struct slice content_type, struct slice first);
+enum sniff_type sniff_body(struct slice content_type, struct slice first);
 
 /* "html", "xml", ... */
 const char *sniff_type_name(enum sniff_type type);
