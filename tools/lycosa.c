@@ -14,6 +14,7 @@ struct command {
 static const struct command commands[] = {
     {"robots", lycosa_robots_main, "robots --agent NAME [--json] FILE [URL...]     may it be fetched, and which rule says so"},
     {"url", lycosa_url_main, "url [--base URL] [--canonical RULE,...] [--surt] [--json]     URLs on stdin, normalised"},
+    {"links", lycosa_links_main, "links --base URL [--content-type TYPE] [--forms] [--noscript] [--css] [--json] FILE     its links"},
     {NULL, NULL, NULL},
 };
 /* clang-format on */
