@@ -15,9 +15,9 @@
  * clearing is not lost and undoes nothing.
  *   - In the same way a node's own next = NULL (before its exchange, R2) comes before its successor's link
  * (after an exchange that returned it, A2).
- *   - A node before `last` is given out when its next is seen: its successor's producer has then done its
- * last access to it. `last` is given out without a look at next: after the exchange took it from tail nobody
- * gets to know it.
+ *   - A node before `last` is given out when its next is seen, acquired (A1): its successor's producer has
+ *     then done its last access to it, which was that release (R1), so even freeing it is ordered behind.
+ * `last` is given out without a look at next: after the exchange took it from tail nobody gets to know it.
  *   - All nodes are reached by following next, acquired (A1) from the release (R1) of the node's own
  * producer, so the consumer sees what the producer wrote before the push. */
 #include "lockfree/queue_mpsc.h"

@@ -101,6 +101,28 @@ TEST(an_id_is_found_by_one_late_pop)
     }
 }
 
+/* Deadlines on the first tick of an epoch, with others of that epoch still at level 1 (no chunk to spare for
+ * moving ahead), or parked: nothing is late by a tick, nothing stays behind. */
+TEST(the_first_tick_of_an_epoch_is_in_time)
+{
+    const uint64_t epochs[] = {1, 3, 100, 4095, 4096, 6000};
+    for (unsigned i = 0; i < sizeof epochs / sizeof *epochs; i++) {
+        uint64_t due = (START / TICK / EPOCH_TICKS + epochs[i]) * EPOCH_TICKS * TICK;
+        uint32_t id = 0;
+        start(3);
+        CHECK_INT(wheel_insert(wheel, 1, due), WHEEL_OK);
+        CHECK_INT(wheel_insert(wheel, 2, due + 5 * TICK), WHEEL_OK);
+        CHECK(!wheel_pop(wheel, due - TICK, &id));
+        CHECK_INT(wheel_insert(wheel, 3, due), WHEEL_OK);
+        CHECK(wheel_pop(wheel, due, &id) && (id == 1 || id == 3));
+        CHECK(wheel_pop(wheel, due, &id) && (id == 1 || id == 3));
+        CHECK(!wheel_pop(wheel, due + 5 * TICK - 1, &id));
+        CHECK(wheel_pop(wheel, due + 5 * TICK, &id) && id == 2);
+        CHECK_INT(wheel_chunks_used(wheel), 0);
+        stop();
+    }
+}
+
 /* Ids that are put back at once cannot keep the others waiting. */
 TEST(what_is_overdue_comes_with_the_next_tick)
 {
