@@ -158,8 +158,8 @@ static void add_rule(struct robots *robots, const struct line *line, char **text
     uint64_t pairs;
     char *normal = *text + sizeof pairs;
     size_t len = robots_pattern_normalise(normal, line->value);
-    if (len > 2 * URL_BYTES_MAX)
-        return; /* more literal bytes than any URL has: it cannot match */
+    if (len > 2 * URL_BYTES_MAX || (normal[0] != '/' && normal[0] != '*'))
+        return; /* more literal bytes than any URL has, or not how a path begins: it cannot match */
     bool anchored = normal[len - 1] == '$';
     struct slice pattern = {normal, len - anchored};
     const char *star = memchr(normal, '*', pattern.len);
@@ -175,6 +175,7 @@ static void add_rule(struct robots *robots, const struct line *line, char **text
     }
     *entry = (struct robots_entry){.literal = (uint16_t)(star ? (size_t)(star - pattern.ptr) : pattern.len),
                                    .len = (uint16_t)len};
+    entry->head = robots_head((struct slice){normal, entry->literal});
     entry->text_flags = (uint32_t)(normal - ((char *)robots + robots->text));
     entry->text_flags |= line->key == KEY_ALLOW ? ROBOTS_ALLOW : 0;
     entry->text_flags |= wild ? ROBOTS_WILD : 0;

@@ -72,20 +72,41 @@ static size_t common_length(const char *a, const char *b, size_t max)
     return i;
 }
 
+/* Whether the literal of `entry` comes after the path. */
+static bool is_after(const struct robots *robots, const struct robots_entry *entry, struct slice path)
+{
+    size_t shorter = entry->literal < path.len ? entry->literal : path.len;
+    int order = memcmp(robots_entry_text(robots, entry), path.ptr, shorter);
+    return order > 0 || (order == 0 && entry->literal > path.len);
+}
+
+/* The number of rules whose head is not above `head`. No branch to guess wrong. */
+static uint32_t count_heads(const struct robots *robots, uint32_t head)
+{
+    const struct robots_entry *entries = robots_entries(robots);
+    uint32_t at = 0, count = robots->rule_count;
+    while (count > 1) {
+        uint32_t half = count / 2;
+        at += entries[at + half - 1].head <= head ? half : 0;
+        count -= half;
+    }
+    return at + (entries[at].head <= head);
+}
+
 /* The number of rules whose literal does not come after the path. */
 static uint32_t find_last(const struct robots *robots, struct slice path)
 {
     const struct robots_entry *entries = robots_entries(robots);
-    uint32_t low = 0, high = robots->rule_count;
+    uint16_t head = robots_head(path);
+    uint32_t high = count_heads(robots, head), low = high;
+    if (high && entries[high - 1].head == head)
+        low = head ? count_heads(robots, head - 1u) : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct robots_entry *entry = &entries[middle];
-        size_t shorter = entry->literal < path.len ? entry->literal : path.len;
-        int order = memcmp(robots_entry_text(robots, entry), path.ptr, shorter);
-        if (order < 0 || (order == 0 && entry->literal <= path.len))
-            low = middle + 1;
-        else
+        if (is_after(robots, &entries[middle], path))
             high = middle;
+        else
+            low = middle + 1;
     }
     return low;
 }

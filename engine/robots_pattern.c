@@ -1,15 +1,26 @@
 #include "engine/robots_pattern.h"
 
 enum class {
-    OTHER,      /* always escaped */
-    UNRESERVED, /* never escaped */
-    RESERVED,   /* sub-delims without * and $ */
-    DELIMITER,  /* gen-delims */
-    SPECIAL,    /* * $ : reserved, with a meaning of their own in patterns */
-    PERCENT,
+    UNRESERVED = 1, /* never escaped */
+    RESERVED = 2,   /* sub-delims without * and $ */
+    DELIMITER = 4,  /* gen-delims */
+    SPECIAL = 8,    /* * $ : reserved, with a meaning of their own in patterns */
+    PERCENT = 16,
+    OTHER = 32, /* always escaped */
 };
 
 static const uint8_t classes[256] = {
+    [0 ... 0x20] = OTHER,
+    [0x7f ... 0xff] = OTHER,
+    ['"'] = OTHER,
+    ['<'] = OTHER,
+    ['>'] = OTHER,
+    ['\\'] = OTHER,
+    ['^'] = OTHER,
+    ['`'] = OTHER,
+    ['{'] = OTHER,
+    ['|'] = OTHER,
+    ['}'] = OTHER,
     ['a' ... 'z'] = UNRESERVED,
     ['A' ... 'Z'] = UNRESERVED,
     ['0' ... '9'] = UNRESERVED,
@@ -117,10 +128,10 @@ size_t robots_pattern_normalise(char *to, struct slice pattern)
 
 bool robots_path_is_normal(struct slice path)
 {
-    unsigned seen = 0;
+    uint8_t seen = 0;
     for (size_t i = 0; i < path.len; i++)
-        seen |= 1u << class_of(path.ptr[i]);
-    return !(seen & (1u << OTHER | 1u << SPECIAL | 1u << PERCENT));
+        seen |= classes[(uint8_t)path.ptr[i]];
+    return !(seen & (OTHER | SPECIAL | PERCENT));
 }
 
 size_t robots_path_normalise(char *to, struct slice path, enum robots_query query)

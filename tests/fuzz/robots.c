@@ -1,6 +1,7 @@
 /* The input is a path, a newline, and a robots.txt. The compiled form must stay within its size, answer like
  * its copy, and name a pattern that a second compilation of that single rule also finds. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
