@@ -18,6 +18,8 @@ static const struct command commands[] = {
     {"truth", websim_truth_main, "truth [--seeds FILE] [WEB]     every URL that a correct crawl fetches: URL, status, size, digest, note"},
     {"seeds", websim_seeds_main, "seeds [--count N] [WEB]        seed URLs, one per line"},
     {"zone", websim_zone_main,   "zone [WEB]                     the zone file, for a stock DNS server"},
+    {"audit", websim_audit_main, "audit FILE [RULES]             judges a client's manners; exit code 1 if a rule was broken"},
+    {"journal", websim_journal_main, "journal dump FILE              time, connection, event, status, retry-after, URL"},
     {"faults", websim_faults_main, "faults                         the names of faults for --fault"},
     {NULL, NULL, NULL},
 };

@@ -7,6 +7,8 @@ int websim_truth_main(int argc, char **argv);
 int websim_seeds_main(int argc, char **argv);
 int websim_zone_main(int argc, char **argv);
 int websim_faults_main(int argc, char **argv);
+int websim_audit_main(int argc, char **argv);   /* in websim_audit.c */
+int websim_journal_main(int argc, char **argv); /* in websim_audit.c */
 
 /* Reads the parameters of the web and the command's own rows. The number of operands, or -1 after one line on
  * stderr. With --help: prints the rows, ends the program. */

@@ -52,6 +52,24 @@ static int refuse(FILE *file, const char *path, const char *why)
     return -1;
 }
 
+static bool is_sound(const struct websim_parameters *parameters, const struct websim_record *record)
+{
+    struct websim_url url = websim_url_unpack(record->url);
+    if (websim_record_event(record) > WEBSIM_EVENT_CLOSE)
+        return false;
+    return record->url == UINT64_MAX || (url.host < parameters->hosts && url.kind < WEBSIM_KIND_COUNT);
+}
+
+/* A server that was killed may leave blocks of zeroes before others that are written. */
+static void drop_holes(struct websim_journal_contents *contents)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < contents->count; i++)
+        if (contents->records[i].time_event)
+            contents->records[kept++] = contents->records[i];
+    contents->count = kept;
+}
+
 /* The file from where the head ends. */
 static const char *read_records(struct websim_journal_contents *contents, FILE *file, uint64_t bytes)
 {
@@ -65,6 +83,12 @@ static const char *read_records(struct websim_journal_contents *contents, FILE *
         free(contents->records);
         return "cannot be read to its end";
     }
+    drop_holes(contents);
+    for (size_t i = 0; i < contents->count; i++)
+        if (!is_sound(&contents->parameters, &contents->records[i])) {
+            free(contents->records);
+            return "has a record that makes no sense";
+        }
     return NULL;
 }
 

@@ -8,6 +8,8 @@
 
 #include "tools/websim_random.h"
 
+#define RATIO_MAX 1000
+
 int websim_options_error(const char *command, const char *format, ...)
 {
     va_list args;
@@ -30,11 +32,11 @@ static bool parse_number(const char *text, const char **end, uint64_t *value)
     return errno == 0;
 }
 
-bool websim_options_share(const char *text, uint64_t *ppm)
+bool websim_options_decimal(const char *text, uint64_t most, uint64_t *ppm)
 {
     const char *at;
     uint64_t whole, unit = WEBSIM_PPM;
-    if (!parse_number(text, &at, &whole) || whole > 1)
+    if (!parse_number(text, &at, &whole) || whole > most)
         return false;
     *ppm = whole * WEBSIM_PPM;
     if (*at == '.')
@@ -42,7 +44,7 @@ bool websim_options_share(const char *text, uint64_t *ppm)
             unit /= 10;
             *ppm += (uint64_t)(*at - '0') * unit;
         }
-    return *at == '\0' && *ppm <= WEBSIM_PPM;
+    return *at == '\0' && *ppm <= most * WEBSIM_PPM;
 }
 
 static bool parse_bytes(const char *text, uint64_t *value)
@@ -67,6 +69,8 @@ static bool parse_value(const struct websim_option *option, const char *text, ui
     const char *end;
     if (option->type == WEBSIM_OPTION_SHARE)
         return websim_options_share(text, value);
+    if (option->type == WEBSIM_OPTION_RATIO)
+        return websim_options_decimal(text, RATIO_MAX, value);
     if (option->type == WEBSIM_OPTION_BYTES)
         return parse_bytes(text, value);
     return parse_number(text, &end, value) && *end == '\0';
@@ -87,7 +91,7 @@ static bool store(const char *command, const struct websim_option *option, const
     }
     if (!parse_value(option, text, &value)) {
         static const char *const expected[] = {"a number", "a number of bytes (K, M, G)",
-                                               "a share from 0 to 1"};
+                                               "a share from 0 to 1", "a ratio from 0 to 1000"};
         websim_options_error(command, "--%s %s: expected %s", option->name, text, expected[option->type]);
         return false;
     }
@@ -145,7 +149,7 @@ void websim_options_help(const struct websim_options *options, FILE *out)
         fprintf(out, "  --%-18s %s", row->name, row->help);
         if (row->type == WEBSIM_OPTION_COUNT || row->type == WEBSIM_OPTION_BYTES)
             fprintf(out, " [%" PRIu64 "]", *(uint64_t *)row->target);
-        if (row->type == WEBSIM_OPTION_SHARE)
+        if (row->type == WEBSIM_OPTION_SHARE || row->type == WEBSIM_OPTION_RATIO)
             fprintf(out, " [%g]", (double)*(uint64_t *)row->target / WEBSIM_PPM);
         fputc('\n', out);
     }

@@ -16,6 +16,7 @@ enum websim_option_type {
     WEBSIM_OPTION_COUNT, /* uint64_t: a number */
     WEBSIM_OPTION_BYTES, /* uint64_t: a number, K, M or G may follow */
     WEBSIM_OPTION_SHARE, /* uint64_t: millionths; written as a number between 0 and 1 */
+    WEBSIM_OPTION_RATIO, /* the same, between 0 and 1000 */
     WEBSIM_OPTION_FLAG,  /* bool: takes no value */
     WEBSIM_OPTION_TEXT,  /* const char * */
     WEBSIM_OPTION_CALL,  /* `call` reads the value */
@@ -45,5 +46,10 @@ void websim_options_help(const struct websim_options *options, FILE *out);
 /* One line on stderr; WEBSIM_EXIT_USAGE. */
 int websim_options_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "0.25" to 250000. False if it is no number from 0 to 1 with at most six decimals. */
-bool websim_options_share(const char *text, uint64_t *ppm);
+/* "0.25" to 250000. False if it is no number with at most six decimals, or above `most`. */
+bool websim_options_decimal(const char *text, uint64_t most, uint64_t *ppm);
+
+static inline bool websim_options_share(const char *text, uint64_t *ppm)
+{
+    return websim_options_decimal(text, 1, ppm);
+}
