@@ -10,6 +10,8 @@
 #include "lockfree/atomic.h"
 #include "lockfree/clock.h"
 
+#define NS_PER_US UINT64_C(1000)
+
 #define TAG_KIND_SHIFT   56
 #define TAG_DETAIL_SHIFT 48
 #define TAG_POINTER      ((UINT64_C(1) << TAG_DETAIL_SHIFT) - 1)
@@ -118,25 +120,27 @@ static bool announce_sleep(struct ring *ring)
     return !ring->has_work || !ring->has_work(ring->owner);
 }
 
+static int enter_and_wait(struct ring *ring, uint64_t wait_ns)
+{
+    struct io_uring_cqe *cqe;
+    unsigned count = 1;
+    if (ring->has_traffic && ring->gather_us && wait_ns > ring->gather_us * NS_PER_US) {
+        wait_ns = ring->gather_us * NS_PER_US;
+        count = ring->gather_count;
+    }
+    struct __kernel_timespec timeout = {.tv_sec = (int64_t)(wait_ns / CLOCK_NS_PER_S),
+                                        .tv_nsec = (int64_t)(wait_ns % CLOCK_NS_PER_S)};
+    return io_uring_submit_and_wait_timeout(&ring->uring, &cqe, count,
+                                            wait_ns == TIMER_NEVER ? NULL : &timeout, NULL);
+}
+
 static int enter(struct ring *ring, uint64_t wait_ns)
 {
     const unsigned queued = io_uring_sq_ready(&ring->uring);
-    struct io_uring_cqe *cqe;
-    int result;
     ring->stats.enters++;
-    if (wait_ns == 0) {
-        result = io_uring_submit_and_get_events(&ring->uring);
-    } else if (wait_ns == TIMER_NEVER) {
-        result = io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1, NULL, NULL);
-    } else {
-        struct __kernel_timespec timeout = {.tv_sec = (int64_t)(wait_ns / CLOCK_NS_PER_S),
-                                            .tv_nsec = (int64_t)(wait_ns % CLOCK_NS_PER_S)};
-        result = io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1, &timeout, NULL);
-    }
+    const int result = wait_ns ? enter_and_wait(ring, wait_ns) : io_uring_submit_and_get_events(&ring->uring);
     ring->stats.submitted += queued - io_uring_sq_ready(&ring->uring);
-    if (result < 0 && result != -ETIME && !is_transient(result))
-        return result;
-    return 0;
+    return result < 0 && result != -ETIME && !is_transient(result) ? result : 0;
 }
 
 static int submit_and_wait(struct ring *ring, uint64_t wait_ns)
@@ -183,6 +187,7 @@ static void run_handlers(struct ring *ring)
     struct ring_event events[RING_BATCH];
     uint8_t kinds[RING_BATCH];
     unsigned left = io_uring_cq_ready(&ring->uring);
+    ring->has_traffic = left > 0;
     while (left) {
         const unsigned count = drain(ring, events, kinds);
         left -= count < left ? count : left;

@@ -57,6 +57,11 @@ struct ring_options {
     unsigned slots;          /* direct descriptors that ring_slot_acquire hands out */
     unsigned slots_accepted; /* direct descriptors that the kernel chooses (multishot accept_direct) */
     int cpu;                 /* the thread is pinned to this processor; -1: it is left where it is */
+    /* While there is traffic a sleep goes on until gather_count completions are there or gather_us have
+     * passed: fewer and larger turns for a loop that is faster than its peers. 0: every completion ends a
+     * sleep. */
+    unsigned gather_us;
+    unsigned gather_count;
     /* Asked after the loop announced that it goes to sleep: true if there is work, and then it does not. May
      * be NULL. */
     bool (*has_work)(void *owner);
@@ -93,6 +98,9 @@ struct ring {
         void *owner;
     } kinds[RING_KINDS_MAX];
     unsigned kind_count;
+    unsigned gather_us;
+    unsigned gather_count;
+    bool has_traffic;    /* the last turn had completions */
     unsigned slot_count; /* of ring_slot_acquire */
     unsigned slots_free;
     uint32_t *slot_stack;

@@ -162,6 +162,8 @@ int ring_init(struct ring *ring, const struct ring_options *options)
     memset(ring, 0, sizeof *ring);
     ring->tasks_end = &ring->tasks;
     ring->has_work = options->has_work;
+    ring->gather_us = options->gather_us;
+    ring->gather_count = options->gather_count;
     ring->owner = options->owner;
     ring->kind_count = RING_KIND_FIRST;
     /* Before the ring, so that its memory comes from the processor's own node. */
