@@ -199,6 +199,13 @@ static enum fetch_outcome outcome_of_connect(int error)
     }
 }
 
+static bool is_loopback(const union conn_address *address)
+{
+    if (address->any.sa_family == AF_INET)
+        return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+}
+
 /* A socket, TCP_NODELAY and connect, linked: one completion. A socket that an earlier try has left in the
  * slot is replaced. */
 static void connect_address(struct conn *conn, uint64_t now_ns)
@@ -208,6 +215,10 @@ static void connect_address(struct conn *conn, uint64_t now_ns)
     const uint8_t kind = conn->loop->kind;
     const socklen_t len =
         conn->address.any.sa_family == AF_INET ? sizeof conn->address.v4 : sizeof conn->address.v6;
+    if (conn->loop->loopback_only && !is_loopback(&conn->address)) {
+        conn_close(conn, FETCH_ADDRESS_FORBIDDEN);
+        return;
+    }
     ring_reserve(ring, 3);
     struct io_uring_sqe *sqe = ring_sqe(ring);
     io_uring_prep_socket_direct(sqe, conn->address.any.sa_family, SOCK_STREAM, 0, (unsigned)conn->slot, 0);

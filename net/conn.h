@@ -125,6 +125,7 @@ struct conn_loop {
     struct conn_stats stats;
     struct http_shared http;
     struct timer dns_tick;
+    bool loopback_only;
     bool dns_polled; /* the kernel holds the poll of dns_fd */
     bool closing;
     uint8_t kind;
@@ -137,6 +138,7 @@ struct conn_loop_options {
     struct dns *dns;                  /* NULL: every target brings its address */
     struct tls_pool *tls;             /* NULL: no target asks for TLS */
     const struct conn_limits *limits; /* NULL: conn_limits_default */
+    bool loopback_only;               /* connect to no other address */
 };
 
 /* Operations that the kernel may hold for a connection, one bit each. */

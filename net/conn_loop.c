@@ -87,6 +87,7 @@ void conn_loop_init(struct conn_loop *loop, const struct conn_loop_options *opti
         .dns = options->dns,
         .tls = options->tls,
         .limits = options->limits ? *options->limits : conn_limits_default,
+        .loopback_only = options->loopback_only,
     };
     http_shared_init(&loop->http, &loop->limits.http);
     timer_init(&loop->dns_tick, on_dns_tick);

@@ -31,6 +31,7 @@
     /* the connection */                                                                                    \
     X(FETCH_NO_DESCRIPTOR, "no-descriptor")              /* the ring's table is full, or the system's */    \
     X(FETCH_NO_MEMORY, "no-memory")                                                                         \
+    X(FETCH_ADDRESS_FORBIDDEN, "address-forbidden")      /* loopback only, and it is another */             \
     X(FETCH_CONNECT_REFUSED, "connect-refused")                                                             \
     X(FETCH_CONNECT_RESET, "connect-reset")                                                                 \
     X(FETCH_CONNECT_UNREACHABLE, "connect-unreachable")  /* host or network, or forbidden on the way */     \

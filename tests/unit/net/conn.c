@@ -1,0 +1,208 @@
+#include "tests/unit/net/conn_client.h"
+
+TEST(idle_connection_is_small)
+{
+    CHECK(sizeof(struct conn) <= 2048);
+}
+
+TEST(requests_follow_each_other_over_one_connection)
+{
+    start(&client);
+    client.requests = 100;
+    CHECK_INT(fetch_with(&client, answer_always), FETCH_ABORTED);
+    CHECK_INT(client.readies, 1);
+    CHECK_INT(client.heads, 100);
+    CHECK_INT(client.responses, 100);
+    CHECK_INT(client.status, 200);
+    CHECK(client.was_ready);
+    CHECK(client.body_len == 5 && memcmp(client.body, "hello", 5) == 0);
+    CHECK_INT(client.loop.stats.begun, 1);
+    CHECK_INT(client.loop.stats.outcomes[FETCH_DONE], 100);
+    CHECK_INT(client.loop.stats.outcomes[FETCH_ABORTED], 0);
+    stop(&client);
+}
+
+TEST(times_are_in_order)
+{
+    start(&client);
+    fetch_with(&client, answer_always);
+    const struct conn_times *times = &client.conn.times;
+    CHECK(times->begin_ns && times->begin_ns <= times->resolved_ns);
+    CHECK(times->resolved_ns <= times->connected_ns && times->connected_ns <= times->request_ns);
+    CHECK(times->request_ns <= times->first_byte_ns && times->first_byte_ns <= times->end_ns);
+    CHECK_INT(times->secured_ns, 0);
+    stop(&client);
+}
+
+TEST(a_connection_can_begin_again)
+{
+    start(&client);
+    for (unsigned i = 0; i < 5; i++) {
+        client.requests = 2;
+        CHECK_INT(fetch_with(&client, answer_always), FETCH_ABORTED);
+    }
+    CHECK_INT(client.responses, 10);
+    CHECK_INT(client.loop.stats.begun, 5);
+    stop(&client);
+}
+
+TEST(ipv6)
+{
+    struct peer peer;
+    peer_begin(&peer, AF_INET6, 1, answer_always);
+    start(&client);
+    begin(&client, &peer);
+    turn_until_closed(&client, 1);
+    CHECK_INT(client.responses, 1);
+    peer_finish(&peer);
+    stop(&client);
+}
+
+/* Kernels before 6.7 have no socket options through the ring. */
+TEST(works_without_socket_options)
+{
+    start(&client);
+    client.ring.features.setsockopt = false;
+    fetch_with(&client, answer_always);
+    CHECK_INT(client.responses, 1);
+    stop(&client);
+}
+
+TEST(refused)
+{
+    struct peer peer = {.address.v4 = peer_nobody()};
+    start(&client);
+    begin(&client, &peer);
+    turn_until_closed(&client, 1);
+    CHECK_INT(client.outcome, FETCH_CONNECT_REFUSED);
+    stop(&client);
+}
+
+TEST(no_descriptor_left)
+{
+    struct peer peer = {.address.v4 = peer_nobody()};
+    struct setup setup = standard();
+    setup.slots = 1;
+    start_with(&client, &setup);
+    const int slot = ring_slot_acquire(&client.ring);
+    begin(&client, &peer);
+    CHECK_INT(client.closes, 0);
+    turn_until_closed(&client, 1);
+    CHECK_INT(client.outcome, FETCH_NO_DESCRIPTOR);
+    ring_slot_release(&client.ring, slot);
+    stop(&client);
+}
+
+/* A listener whose queue is full answers no SYN. */
+struct deaf {
+    struct peer peer;
+    int fillers[8];
+};
+
+static void deaf_begin(struct deaf *deaf)
+{
+    peer_begin(&deaf->peer, AF_INET, 0, NULL);
+    for (unsigned i = 0; i < 8; i++) {
+        deaf->fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        connect(deaf->fillers[i], &deaf->peer.address.any, sizeof deaf->peer.address.v4);
+    }
+}
+
+static void deaf_finish(struct deaf *deaf)
+{
+    for (unsigned i = 0; i < 8; i++)
+        close(deaf->fillers[i]);
+    peer_finish(&deaf->peer);
+}
+
+TEST(connect_times_out)
+{
+    struct deaf deaf;
+    struct setup setup = standard();
+    setup.limits.connect_ms = 50;
+    deaf_begin(&deaf);
+    start_with(&client, &setup);
+    begin(&client, &deaf.peer);
+    turn_until_closed(&client, 1);
+    CHECK_INT(client.outcome, FETCH_CONNECT_TIMEOUT);
+    CHECK_INT(client.readies, 0);
+    stop(&client);
+    deaf_finish(&deaf);
+}
+
+/* Turns 0, 1 or 2 after the start: before the kernel has seen the chain, between its links, or while it
+ * waits. */
+TEST(closed_while_connecting)
+{
+    struct deaf deaf;
+    deaf_begin(&deaf);
+    for (unsigned turns = 0; turns < 3; turns++) {
+        start(&client);
+        begin(&client, &deaf.peer);
+        for (unsigned i = 0; i < turns; i++)
+            CHECK_INT(ring_turn(&client.ring, 0), 0);
+        CHECK_INT(client.conn.state, CONN_CONNECTING);
+        const uint64_t before = clock_now_ns();
+        conn_close(&client.conn, FETCH_ABORTED);
+        CHECK_INT(client.closes, 0);
+        turn_until_closed(&client, 1);
+        CHECK_INT(client.outcome, FETCH_ABORTED);
+        CHECK(clock_now_ns() - before < CLOCK_NS_PER_S);
+        stop(&client);
+    }
+    deaf_finish(&deaf);
+}
+
+static void never_answer(struct peer *peer, int fd)
+{
+    (void)peer;
+    peer_read_all(fd);
+}
+
+static void stall_in_head(struct peer *peer, int fd)
+{
+    close_in_head(peer, fd);
+    peer_read_all(fd);
+}
+
+/* A byte now and then, so that there is never silence. */
+static void drip(struct peer *peer, int fd)
+{
+    (void)peer;
+    peer_send(fd, "HTTP/1.1 200 OK\r\nX: ");
+    while (peer_send(fd, "x"))
+        usleep(1000);
+}
+
+static void drip_after_request(struct peer *peer, int fd)
+{
+    close_after_request(peer, fd);
+    drip(peer, fd);
+}
+
+TEST(each_phase_has_its_time_out)
+{
+    const struct {
+        void (*script)(struct peer *, int);
+        enum fetch_outcome outcome;
+        unsigned requests;
+    } cases[] = {
+        {never_answer, FETCH_IDLE_CLOSED, 0},
+        {never_answer, FETCH_FIRST_BYTE_TIMEOUT, 1},
+        {stall_in_head, FETCH_HEAD_TIMEOUT, 1},
+        {answer_in_two_pieces, FETCH_BODY_TIMEOUT, 1},
+        {drip_after_request, FETCH_EXCHANGE_TIMEOUT, 1},
+    };
+    struct setup setup = standard();
+    setup.limits.first_byte_ms = setup.limits.silence_ms = setup.limits.idle_ms = 60;
+    setup.limits.exchange_ms = 200;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        start_with(&client, &setup);
+        client.requests = cases[i].requests;
+        const enum fetch_outcome outcome = fetch_with(&client, cases[i].script);
+        if (outcome != cases[i].outcome)
+            check_failed(__FILE__, __LINE__, "%s, expected %s", outcome_name(outcome),
+                         outcome_name(cases[i].outcome));
+        stop(&client);
+    }
+}
