@@ -15,6 +15,7 @@ static const struct command commands[] = {
     {"robots", lycosa_robots_main, "robots --agent NAME [--json] FILE [URL...]     may it be fetched, and which rule says so"},
     {"url", lycosa_url_main, "url [--base URL] [--canonical RULE,...] [--surt] [--json]     URLs on stdin, normalised"},
     {"links", lycosa_links_main, "links --base URL [--content-type TYPE] [--forms] [--noscript] [--css] [--json] FILE     its links"},
+    {"fetch", lycosa_fetch_main, "fetch [-o DIR] [--connections N] [--repeat N] [--json] ... URL...       bodies to stdout or files"},
     {NULL, NULL, NULL},
 };
 /* clang-format on */

@@ -13,3 +13,4 @@ enum lycosa_exit {
 int lycosa_robots_main(int argc, char **argv);
 int lycosa_url_main(int argc, char **argv);
 int lycosa_links_main(int argc, char **argv);
+int lycosa_fetch_main(int argc, char **argv);
