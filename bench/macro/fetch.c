@@ -1,0 +1,209 @@
+/* bench_fetch [--seconds S] [--repeats N] [rates|hold|tls]...
+ *
+ *   rates   requests per second of one loop on one processor, against nginx on the other, beside wrk in the
+ * same run hold    32,000 kept-alive connections on two loops, a request on each every few seconds tls
+ * handshakes and bulk, beside OpenSSL
+ *
+ * Each figure is the median of the repeats, with the smallest and the largest. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "macro/fetch_client.h"
+#include "macro/fetch_peer.h"
+#include "macro/fetch_server.h"
+
+#ifndef BENCH_FLAGS
+#define BENCH_FLAGS "unknown flags"
+#endif
+
+#define REPEATS_MAX 32
+
+struct settings {
+    double seconds;
+    unsigned repeats;
+};
+
+/* The repeats of one client in one row. */
+struct series {
+    const char *name;
+    double rate[REPEATS_MAX];
+    double cpu_us[REPEATS_MAX];
+    double user_us[REPEATS_MAX];
+    double enters[REPEATS_MAX];
+};
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned count)
+{
+    qsort(values, count, sizeof *values, compare);
+    return values[count / 2];
+}
+
+static void print_machine(const struct settings *settings)
+{
+    struct utsname system;
+    char line[256], model[128] = "unknown processor";
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    uname(&system);
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "model name : %127[^\n]", model) == 1)
+            break;
+    if (file)
+        fclose(file);
+    printf("%s, %ld processors, %s %s, compiler %s, %s\n", model, sysconf(_SC_NPROCESSORS_ONLN),
+           system.sysname, system.release, __VERSION__, BENCH_FLAGS);
+    printf("%u repeats of %.1f s, medians [smallest largest]\n\n", settings->repeats, settings->seconds);
+}
+
+static void record_own(struct series *series, unsigned i, const struct fetch_result *result)
+{
+    const double requests = result->requests ? (double)result->requests : 1;
+    series->rate[i] = (double)result->requests / result->seconds;
+    series->cpu_us[i] = (result->user_us + result->system_us) / requests;
+    series->user_us[i] = result->user_us / requests;
+    series->enters[i] = (double)result->enters / requests;
+}
+
+static void print_row(const char *path, unsigned connections, struct series *series, unsigned repeats)
+{
+    const double rate = median(series->rate, repeats);
+    printf("%-5s %6u  %-7s %9.0f [%7.0f %7.0f]  %7.2f  %7.2f", path + 1, connections, series->name, rate,
+           series->rate[0], series->rate[repeats - 1], median(series->cpu_us, repeats),
+           median(series->user_us, repeats));
+    if (series->enters[0] > 0)
+        printf("  %7.4f", median(series->enters, repeats));
+    printf("\n");
+    fflush(stdout);
+}
+
+static bool measure_rate(const struct settings *settings, const struct fetch_server *server, const char *path,
+                         unsigned connections)
+{
+    struct series own = {.name = "lycosa"}, wrk = {.name = "wrk"};
+    const struct fetch_load load = {.port = server->port,
+                                    .path = path,
+                                    .addresses = 1,
+                                    .loops = 1,
+                                    .first_cpu = 1,
+                                    .connections = connections,
+                                    .seconds = settings->seconds};
+    for (unsigned i = 0; i < settings->repeats; i++) {
+        struct fetch_result result = {0};
+        struct fetch_peer_result peer;
+        if (!fetch_client_run(&load, &result) || result.failures) {
+            fprintf(stderr, "bench_fetch: %llu failures\n", (unsigned long long)result.failures);
+            return false;
+        }
+        record_own(&own, i, &result);
+        if (!fetch_peer_wrk(&load, &peer))
+            return false;
+        wrk.rate[i] = peer.rate;
+        wrk.cpu_us[i] = peer.cpu_us;
+        wrk.user_us[i] = peer.user_us;
+    }
+    print_row(path, connections, &own, settings->repeats);
+    print_row(path, connections, &wrk, settings->repeats);
+    return true;
+}
+
+static bool run_rates(const struct settings *settings)
+{
+    struct fetch_server server;
+    if (!fetch_server_begin(&server,
+                            &(struct fetch_server_options){.workers = 1, .cpus = "01", .addresses = 1}))
+        return false;
+    printf("one loop on processor 1, nginx on processor 0\n");
+    printf("%-5s %6s  %-7s %9s %17s  %7s  %7s  %7s\n", "body", "conns", "client", "req/s", "", "cpu us",
+           "user us", "enters");
+    bool good = true;
+    static const char *const paths[] = {"/1k", "/10k"};
+    static const unsigned connections[] = {64, 1000};
+    for (unsigned p = 0; p < 2 && good; p++)
+        for (unsigned c = 0; c < 2 && good; c++)
+            good = measure_rate(settings, &server, paths[p], connections[c]);
+    fetch_server_finish(&server);
+    printf("\n");
+    return good;
+}
+
+static bool run_hold(const struct settings *settings)
+{
+    struct fetch_server server;
+    struct fetch_result result = {0};
+    const struct fetch_load load = {.path = "/1k",
+                                    .addresses = 8,
+                                    .loops = 2,
+                                    .connections = 32000,
+                                    .seconds = settings->seconds * settings->repeats,
+                                    .interval_ms = 3000};
+    struct fetch_load to = load;
+    if (!fetch_server_begin(&server, &(struct fetch_server_options){
+                                         .workers = 2, .cpus = "01 10", .addresses = load.addresses}))
+        return false;
+    to.port = server.port;
+    const bool good =
+        fetch_client_run(&to, &result) && result.failures == 0 && result.open == load.connections;
+    printf("%u kept-alive connections on %u loops, a request on each every %.0f s, file limit %ld\n",
+           load.connections, load.loops, load.interval_ms / 1000.0, sysconf(_SC_OPEN_MAX));
+    printf("open at the end %llu, failures %llu, requests %llu in %.1f s, %.0f bytes of user memory per "
+           "connection\n\n",
+           (unsigned long long)result.open, (unsigned long long)result.failures,
+           (unsigned long long)result.requests, result.seconds, result.connection_bytes);
+    fetch_server_finish(&server);
+    return good;
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: bench_fetch [--seconds S] [--repeats N] [rates|hold]...\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option known[] = {{"seconds", required_argument, NULL, 's'},
+                                          {"repeats", required_argument, NULL, 'r'},
+                                          {NULL, 0, NULL, 0}};
+    static const struct {
+        const char *name;
+        bool (*run)(const struct settings *settings);
+    } parts[] = {{"rates", run_rates}, {"hold", run_hold}};
+    const size_t part_count = sizeof parts / sizeof parts[0];
+    struct settings settings = {.seconds = 2, .repeats = 5};
+    for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (option == 's')
+            settings.seconds = atof(optarg);
+        else if (option == 'r')
+            settings.repeats = (unsigned)atoi(optarg);
+        else
+            return usage();
+    }
+    if (settings.seconds <= 0 || settings.repeats < 1 || settings.repeats > REPEATS_MAX)
+        return usage();
+    for (int i = optind; i < argc; i++) {
+        size_t p = 0;
+        while (p < part_count && strcmp(argv[i], parts[p].name) != 0)
+            p++;
+        if (p == part_count)
+            return usage();
+    }
+    print_machine(&settings);
+    bool good = true;
+    for (size_t p = 0; p < part_count; p++) {
+        bool wanted = optind == argc;
+        for (int i = optind; i < argc; i++)
+            wanted |= strcmp(argv[i], parts[p].name) == 0;
+        if (wanted)
+            good &= parts[p].run(&settings);
+    }
+    return good ? 0 : 1;
+}
