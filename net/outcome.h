@@ -31,7 +31,6 @@
     /* the connection */                                                                                    \
     X(FETCH_NO_DESCRIPTOR, "no-descriptor")              /* the ring's table is full, or the system's */    \
     X(FETCH_NO_MEMORY, "no-memory")                                                                         \
-    X(FETCH_ADDRESS_FORBIDDEN, "address-forbidden")      /* loopback only, and it is another */             \
     X(FETCH_CONNECT_REFUSED, "connect-refused")                                                             \
     X(FETCH_CONNECT_RESET, "connect-reset")                                                                 \
     X(FETCH_CONNECT_UNREACHABLE, "connect-unreachable")  /* host or network, or forbidden on the way */     \
@@ -128,7 +127,7 @@
     /* never asked for */                                                                                   \
     X(FETCH_ROBOTS_DENIED, "robots-denied")                                                                 \
     X(FETCH_ROBOTS_UNREACHABLE, "robots-unreachable")    /* no robots.txt could be had: all is forbidden */ \
-    X(FETCH_ADDRESS_FORBIDDEN, "address-forbidden")      /* private or loopback */                          \
+    X(FETCH_ADDRESS_FORBIDDEN, "address-forbidden")      /* out of bounds for this crawl */                 \
     X(FETCH_ADDRESS_FULL, "address-full")                /* as many hosts on one address as allowed */      \
     X(FETCH_HOST_GIVEN_UP, "host-given-up")              /* too many failures in a row */                   \
     X(FETCH_HOST_LIMIT, "host-limit")                    /* pages, bytes or time of a host used up */       \
