@@ -119,6 +119,7 @@ TEST(section_2_2_2_allow_on_a_tie)
     ALLOWED("user-agent: *\ndisallow: /a\nallow: /a\n", "/a");
     ALLOWED("user-agent: *\nallow: /a\ndisallow: /a\n", "/a");
     ALLOWED("user-agent: *\ndisallow: /*b\nallow: /a*\n", "/ab");
+    ALLOWED("user-agent: *\ndisallow: /a*\nallow: /*b\n", "/ab");
     ALLOWED("user-agent: lycosa\ndisallow: /a\nuser-agent: lycosa\nallow: /a\n", "/a");
 }
 

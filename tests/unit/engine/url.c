@@ -57,6 +57,12 @@ TEST(resolution_of_relative_references)
         {"https:g", "https://g/"});
 }
 
+TEST(the_fragment_of_the_base_is_dropped)
+{
+    CHECK_RESOLUTIONS("http://h/a/b?c#d", {"", "http://h/a/b?c"}, {"?e", "http://h/a/b?e"},
+                      {"#f", "http://h/a/b?c#f"}, {"g", "http://h/a/g"});
+}
+
 TEST(dot_segments_in_all_spellings)
 {
     CHECK_RESOLUTIONS("http://h/a/b/", {"%2e", "http://h/a/b/"}, {"%2E%2e/x", "http://h/a/x"},
@@ -125,6 +131,7 @@ TEST(errors)
         {"http://[1::2::3]/", URL_BAD_ADDRESS},
         {"http://[::1/", URL_BAD_ADDRESS},
         {"http://h:99999/", URL_BAD_PORT},
+        {"http://h:65536/", URL_BAD_PORT},
         {"http://h:8a/", URL_BAD_PORT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -193,8 +200,7 @@ TEST(every_buffer_size)
                                          "#t u",
                                          "//1.2.3/",
                                          "//[1:0:0:2::3]:90/",
-                                         "//b\xc3\xbc"
-                                         "cher.de/",
+                                         "//m\xc3\xbcnchen.de/",
                                          "plain/path.html",
                                          "//plain.example.org/path.html?query#fragment"};
     char base_buffer[URL_BYTES_MAX];
