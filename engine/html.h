@@ -94,6 +94,7 @@ struct html_block {
     uint64_t double_quote;
     uint64_t single_quote;
     uint64_t equals;
+    uint64_t name_end; /* = / > and everything up to the space: where a name may end */
 };
 
 struct html_walk {

@@ -30,6 +30,10 @@ static inline WALK_TARGET void html_load_avx2(struct html_block *block, const ch
     block->double_quote = match(low, high, '"');
     block->single_quote = match(low, high, '\'');
     block->equals = match(low, high, '=');
+    __m256i space = _mm256_set1_epi8(' ');
+    uint32_t first = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(low, space), low));
+    uint32_t second = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(high, space), high));
+    block->name_end = block->equals | block->gt | match(low, high, '/') | first | (uint64_t)second << 32;
 }
 
 #include "engine/html_walk.h"

@@ -20,6 +20,8 @@ static inline WALK_TARGET void html_load_avx512(struct html_block *block, const 
     block->double_quote = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"'));
     block->single_quote = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\''));
     block->equals = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('='));
+    block->name_end = block->equals | block->gt | _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('/')) |
+                      _mm512_cmple_epu8_mask(bytes, _mm512_set1_epi8(' '));
 }
 
 #include "engine/html_walk.h"

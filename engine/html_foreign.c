@@ -23,19 +23,28 @@ enum entry {
     ENTRIES,
 };
 
-static const char *const entry_names[] = {
-    [SVG] = "svg",     [MATH] = "math",   [FOREIGN_OBJECT] = "foreignobject",
-    [DESC] = "desc",   [TITLE] = "title", [MI] = "mi",
-    [MO] = "mo",       [MN] = "mn",       [MS] = "ms",
-    [MTEXT] = "mtext",
+#define NAME(literal)                                                                                        \
+    {                                                                                                        \
+        (literal), sizeof(literal) - 1                                                                       \
+    }
+
+static const struct slice entry_names[] = {
+    [SVG] = NAME("svg"),     [MATH] = NAME("math"),   [FOREIGN_OBJECT] = NAME("foreignobject"),
+    [DESC] = NAME("desc"),   [TITLE] = NAME("title"), [MI] = NAME("mi"),
+    [MO] = NAME("mo"),       [MN] = NAME("mn"),       [MS] = NAME("ms"),
+    [MTEXT] = NAME("mtext"),
 };
 
 /* Start tags that end foreign content. */
-static const char *const breakouts[] = {
-    "b",     "big",   "blockquote", "body",   "br",   "center", "code",  "dd", "div",  "dl",   "dt",
-    "em",    "embed", "h1",         "h2",     "h3",   "h4",     "h5",    "h6", "head", "hr",   "i",
-    "img",   "li",    "listing",    "menu",   "meta", "nobr",   "ol",    "p",  "pre",  "ruby", "s",
-    "small", "span",  "strong",     "strike", "sub",  "sup",    "table", "tt", "u",    "ul",   "var",
+static const struct slice breakouts[] = {
+    NAME("b"),       NAME("big"),  NAME("blockquote"), NAME("body"),  NAME("br"),   NAME("center"),
+    NAME("code"),    NAME("dd"),   NAME("div"),        NAME("dl"),    NAME("dt"),   NAME("em"),
+    NAME("embed"),   NAME("h1"),   NAME("h2"),         NAME("h3"),    NAME("h4"),   NAME("h5"),
+    NAME("h6"),      NAME("head"), NAME("hr"),         NAME("i"),     NAME("img"),  NAME("li"),
+    NAME("listing"), NAME("menu"), NAME("meta"),       NAME("nobr"),  NAME("ol"),   NAME("p"),
+    NAME("pre"),     NAME("ruby"), NAME("s"),          NAME("small"), NAME("span"), NAME("strong"),
+    NAME("strike"),  NAME("sub"),  NAME("sup"),        NAME("table"), NAME("tt"),   NAME("u"),
+    NAME("ul"),      NAME("var"),
 };
 
 static unsigned top(const struct html_walk *walk)
@@ -64,7 +73,7 @@ static void leave(struct html_walk *walk)
 static unsigned find_entry(struct slice name)
 {
     for (unsigned entry = SVG; entry < ENTRIES; entry++)
-        if (slice_equals_nocase(name, slice_of(entry_names[entry])))
+        if (slice_equals_nocase(name, entry_names[entry]))
             return entry;
     return 0;
 }
@@ -72,7 +81,7 @@ static unsigned find_entry(struct slice name)
 static bool is_breakout(struct slice name)
 {
     for (size_t i = 0; i < sizeof(breakouts) / sizeof(breakouts[0]); i++)
-        if (slice_equals_nocase(name, slice_of(breakouts[i])))
+        if (slice_equals_nocase(name, breakouts[i]))
             return true;
     return false;
 }

@@ -39,6 +39,7 @@ static inline void html_load_plain(struct html_block *block, const char *at)
     block->double_quote = html_find_plain(at, '"');
     block->single_quote = html_find_plain(at, '\'');
     block->equals = html_find_plain(at, '=');
+    block->name_end = ~0ull; /* may be anywhere: names are short, to look costs less than a mask */
 }
 
 #include "engine/html_walk.h"

@@ -22,12 +22,22 @@ static inline bool html_is(char c, unsigned classes)
 /* By the low five bits of a name's first two letters: whether an element of ours may begin so, and where the
  * names with that beginning are. */
 #define HTML_PAIR(a, b) (((a)&31) << 5 | ((b)&31))
+#define HTML_GROUP_A    1
 extern const unsigned char html_groups[1024];
 
-/* A quick no for most tags. At least two bytes are readable. */
+/* A quick no for most start tags: `name` has three readable bytes. All names but that of a have three
+ * letters, which tells them from tr, li and em. */
 static inline bool html_may_matter(const char *name)
 {
-    return html_groups[HTML_PAIR(name[0], name[1])];
+    unsigned group = html_groups[HTML_PAIR(name[0], name[1])];
+    return group == HTML_GROUP_A || (group && html_is(name[2], HTML_LETTER));
+}
+
+/* The same for end tags, of which those of a and template matter. */
+static inline bool html_end_may_matter(const char *name)
+{
+    char first = name[0] | 0x20, second = name[1] | 0x20;
+    return (first == 'a' && html_is(name[1], HTML_NAME_END)) || (first == 't' && second == 'e');
 }
 
 /* The element whose name starts at `name`. */

@@ -82,9 +82,16 @@ static inline WALK_TARGET const char *WALK(seek_quote)(struct html_walk *walk, c
     return WALK(seek)(walk, at, quote);
 }
 
-static inline const char *WALK(name_end)(const struct html_walk *walk, const char *at)
+/* The first byte from `at` on that ends a name: HTML_NAME_END for tags, HTML_ATTRIBUTE_END for attributes. */
+static inline const char *WALK(pass_name)(const struct html_walk *walk, const char *at, unsigned ends)
 {
-    while (at < walk->end && !html_is(*at, HTML_NAME_END))
+    const struct html_block *block = &walk->block;
+    if (WALK(has)(block, at)) {
+        uint64_t mask = block->name_end & WALK(from)(block, at);
+        at = mask ? block->at + __builtin_ctzll(mask) : WALK(behind)(walk);
+    }
+    /* The mask has more than ends a name: controls, and '=', which does not end that of a tag. */
+    while (at < walk->end && !html_is(*at, ends))
         at++;
     return at;
 }
@@ -104,9 +111,8 @@ static inline WALK_TARGET const char *WALK(attribute)(struct html_walk *walk, co
         *name = (struct slice){NULL, at > from && at[-1] == '/'};
         return at + 1;
     }
-    name->ptr = at++; /* whatever it is, a '=' as well */
-    while (at < end && !html_is(*at, HTML_ATTRIBUTE_END))
-        at++;
+    name->ptr = at; /* whatever it is, a '=' as well */
+    at = WALK(pass_name)(walk, at + 1, HTML_ATTRIBUTE_END);
     name->len = (size_t)(at - name->ptr);
     while (at < end && html_is(*at, HTML_SPACE))
         at++;
@@ -160,13 +166,13 @@ static inline WALK_TARGET const char *WALK(pass_tag)(struct html_walk *walk, con
                 WALK(load_at)(walk, since);
                 continue;
             }
-            return WALK(pass_attributes)(walk, in_name ? WALK(name_end)(walk, since) : since);
+            return WALK(pass_attributes)(walk, in_name ? WALK(pass_name)(walk, since, HTML_NAME_END) : since);
         }
         const char *stop = block->at + __builtin_ctzll(mask);
         if (*stop == '>')
             return stop + 1;
         if (in_name) {
-            since = WALK(name_end)(walk, since);
+            since = WALK(pass_name)(walk, since, HTML_NAME_END);
             in_name = false;
             if (since > stop)
                 return WALK(pass_attributes)(walk, since);
@@ -288,7 +294,11 @@ static WALK_TARGET const char *WALK(read_attributes)(struct html_walk *walk, con
 {
     struct slice name, value;
     tag->has = 0;
+    if (at < walk->end && !WALK(has)(&walk->block, at))
+        WALK(load_at)(walk, at);
     while ((at = WALK(attribute)(walk, at, &name, &value)) != NULL && name.ptr) {
+        if (!WALK(has)(&walk->block, at) && at < walk->end)
+            WALK(load_at)(walk, at);
         enum html_attribute attribute = html_find_attribute(name);
         if (attribute < HTML_ATTRIBUTES && !html_has(tag, attribute)) {
             tag->has |= 1u << attribute;
@@ -313,7 +323,7 @@ static inline bool WALK(is_wanted)(const struct html_walk *walk, const struct ht
 /* A start tag that matters. Sets walk->at behind it and its raw text. True if it is to be reported. */
 static WALK_TARGET bool WALK(start_tag)(struct html_walk *walk, const char *open, struct html_tag *tag)
 {
-    struct slice name = slice_between(open + 1, WALK(name_end)(walk, open + 1));
+    struct slice name = slice_between(open + 1, WALK(pass_name)(walk, open + 1, HTML_NAME_END));
     const char *at = WALK(read_attributes)(walk, name.ptr + name.len, tag);
     walk->at = at ? at : walk->end;
     if (!at)
@@ -339,14 +349,13 @@ static WALK_TARGET bool WALK(start_tag)(struct html_walk *walk, const char *open
 /* An end tag that matters. True if it is to be reported. */
 static WALK_TARGET bool WALK(end_tag)(struct html_walk *walk, const char *open, struct html_tag *tag)
 {
-    struct slice name = slice_between(open + 2, WALK(name_end)(walk, open + 2));
-    const char *close = WALK(pass_attributes)(walk, name.ptr + name.len);
+    const char *close = WALK(pass_tag)(walk, open + 2);
     walk->at = close ? close : walk->end;
     if (!close)
         return false;
+    tag->element = html_find_element(open + 2, walk->end);
     if (walk->foreign_depth)
-        html_foreign_end(walk, name);
-    tag->element = html_find_element(name.ptr, walk->end);
+        html_foreign_end(walk, slice_between(open + 2, WALK(pass_name)(walk, open + 2, HTML_NAME_END)));
     if (tag->element == HTML_TEMPLATE && walk->template_depth)
         walk->template_depth--;
     tag->is_end = true;
@@ -359,8 +368,8 @@ static WALK_TARGET bool WALK(end_tag)(struct html_walk *walk, const char *open, 
 static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
 {
     const char *at = walk->at, *end = walk->end;
-    /* Shorter than "<a>" is no tag. */
-    while (end - at >= 3 && end - (at = WALK(seek_tag)(walk, at)) >= 3) {
+    /* Shorter than "</a>" is no tag that matters. */
+    while (end - at >= 4 && end - (at = WALK(seek_tag)(walk, at)) >= 4) {
         bool is_careful = walk->foreign_depth || walk->flags & HTML_READ_STYLES;
         if (html_is(at[1], HTML_LETTER)) {
             tag->element = html_may_matter(at + 1) ? html_find_element(at + 1, end) : HTML_OTHER;
@@ -372,9 +381,7 @@ static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
             }
             at = WALK(pass_tag)(walk, at + 1);
         } else if (at[1] == '/' && html_is(at[2], HTML_LETTER)) {
-            if (end - at < 4) /* "</a>" */
-                break;
-            if (is_careful || (html_may_matter(at + 2) && html_find_element(at + 2, end) != HTML_OTHER)) {
+            if (is_careful || html_end_may_matter(at + 2)) {
                 if (WALK(end_tag)(walk, at, tag))
                     return true;
                 at = walk->at;

@@ -21,33 +21,38 @@ enum strength {
 };
 
 struct relation {
-    const char *name;
+    struct slice name;
     unsigned char strength;
     unsigned char kind;
 };
 
 /* Relations that are not here count as LINK_RELATED: IANA's list is long, and names of pages mostly. */
+#define NAME(literal)                                                                                        \
+    {                                                                                                        \
+        (literal), sizeof(literal) - 1                                                                       \
+    }
+
 static const struct relation relations[] = {
-    {"canonical", STRONG, LINK_CANONICAL},   {"stylesheet", STRONG, LINK_STYLESHEET},
-    {"alternate", STRONG, LINK_ALTERNATE},   {"icon", STRONG, LINK_ICON},
-    {"apple-touch-icon", STRONG, LINK_ICON}, {"apple-touch-icon-precomposed", STRONG, LINK_ICON},
-    {"mask-icon", STRONG, LINK_ICON},        {"image_src", STRONG, LINK_IMAGE},
-    {"sitemap", STRONG, LINK_SITEMAP},       {"preload", STRONG, LINK_RESOURCE},
-    {"modulepreload", STRONG, LINK_SCRIPT},  {"prefetch", STRONG, LINK_RESOURCE},
-    {"prerender", STRONG, LINK_RELATED},     {"manifest", STRONG, LINK_RESOURCE},
-    {"dns-prefetch", NOTHING_TO_FETCH, 0},   {"preconnect", NOTHING_TO_FETCH, 0},
-    {"shortcut", NOTHING_TO_FETCH, 0},       {"noopener", NOTHING_TO_FETCH, 0},
-    {"noreferrer", NOTHING_TO_FETCH, 0},     {"opener", NOTHING_TO_FETCH, 0},
-    {"external", NOTHING_TO_FETCH, 0},       {"pingback", NOTHING_TO_FETCH, 0},
-    {"nofollow", NOTHING_TO_FETCH, 0},       {"ugc", NOTHING_TO_FETCH, 0},
-    {"sponsored", NOTHING_TO_FETCH, 0},
+    {NAME("canonical"), STRONG, LINK_CANONICAL},   {NAME("stylesheet"), STRONG, LINK_STYLESHEET},
+    {NAME("alternate"), STRONG, LINK_ALTERNATE},   {NAME("icon"), STRONG, LINK_ICON},
+    {NAME("apple-touch-icon"), STRONG, LINK_ICON}, {NAME("apple-touch-icon-precomposed"), STRONG, LINK_ICON},
+    {NAME("mask-icon"), STRONG, LINK_ICON},        {NAME("image_src"), STRONG, LINK_IMAGE},
+    {NAME("sitemap"), STRONG, LINK_SITEMAP},       {NAME("preload"), STRONG, LINK_RESOURCE},
+    {NAME("modulepreload"), STRONG, LINK_SCRIPT},  {NAME("prefetch"), STRONG, LINK_RESOURCE},
+    {NAME("prerender"), STRONG, LINK_RELATED},     {NAME("manifest"), STRONG, LINK_RESOURCE},
+    {NAME("dns-prefetch"), NOTHING_TO_FETCH, 0},   {NAME("preconnect"), NOTHING_TO_FETCH, 0},
+    {NAME("shortcut"), NOTHING_TO_FETCH, 0},       {NAME("noopener"), NOTHING_TO_FETCH, 0},
+    {NAME("noreferrer"), NOTHING_TO_FETCH, 0},     {NAME("opener"), NOTHING_TO_FETCH, 0},
+    {NAME("external"), NOTHING_TO_FETCH, 0},       {NAME("pingback"), NOTHING_TO_FETCH, 0},
+    {NAME("nofollow"), NOTHING_TO_FETCH, 0},       {NAME("ugc"), NOTHING_TO_FETCH, 0},
+    {NAME("sponsored"), NOTHING_TO_FETCH, 0},
 };
 
 static const struct relation *find_relation(struct slice name)
 {
-    static const struct relation other = {"", PLAIN, LINK_RELATED};
+    static const struct relation other = {NAME(""), PLAIN, LINK_RELATED};
     for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++)
-        if (slice_equals_nocase(name, slice_of(relations[i].name)))
+        if (slice_equals_nocase(name, relations[i].name))
             return &relations[i];
     return &other;
 }

@@ -78,15 +78,19 @@ static inline unsigned traits_of_word(uint64_t word)
 
 static unsigned traits_of(struct slice value)
 {
+    uint64_t word = 0x2020202020202020u;
+    if (value.len < sizeof(word)) {
+        memcpy(&word, value.ptr, value.len);
+        return traits_of_word(word);
+    }
+    const char *at = value.ptr, *last = value.ptr + value.len - sizeof(word);
     unsigned traits = 0;
-    size_t i = 0;
-    for (uint64_t word; value.len - i >= sizeof(word); i += sizeof(word)) {
-        memcpy(&word, value.ptr + i, sizeof(word));
+    for (; at < last; at += sizeof(word)) {
+        memcpy(&word, at, sizeof(word));
         traits |= traits_of_word(word);
     }
-    for (; i < value.len; i++)
-        traits |= traits_of_word((unsigned char)value.ptr[i] | 0x2020202020202000u);
-    return traits;
+    memcpy(&word, last, sizeof(word)); /* overlaps what has been seen */
+    return traits | traits_of_word(word);
 }
 
 /* `value` in UTF-8, from the document's encoding. False if there is no room. */
