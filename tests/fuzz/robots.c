@@ -27,8 +27,9 @@ static struct robots *compile(struct slice text)
 /* The rule that decided, alone in a file, decides alike. */
 static void check_rule_alone(const struct robots_rule *rule, struct slice path)
 {
-    char *text = malloc(rule->pattern.len + 40);
-    int len = sprintf(text, "user-agent: *\n%s: ", rule->allow ? "allow" : "disallow");
+    size_t size = rule->pattern.len + 40;
+    char *text = malloc(size);
+    int len = snprintf(text, size, "user-agent: *\n%s: ", rule->allow ? "allow" : "disallow");
     memcpy(text + len, rule->pattern.ptr, rule->pattern.len);
     struct robots *robots = compile((struct slice){text, (size_t)len + rule->pattern.len});
     struct robots_rule again;

@@ -79,7 +79,8 @@ TEST(size_is_enough)
             char text[8192] = "user-agent:*\n";
             size_t len = strlen(text);
             for (size_t r = 0; r < repeats; r++)
-                len += (size_t)sprintf(text + len, "%s%c\n", lines[i], (char)('A' + r % 26));
+                len +=
+                    (size_t)snprintf(text + len, sizeof text - len, "%s%c\n", lines[i], (char)('A' + r % 26));
             char *text_copy = check_guard_copy(text, len);
             size_t size = (robots_size(len) + 15) / 16 * 16;
             char *zeros = calloc(1, size), *buffer = check_guard_copy(zeros, size);

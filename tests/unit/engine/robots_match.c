@@ -76,8 +76,8 @@ TEST(random_rules_against_the_plain_reading)
         for (unsigned i = 0; i < count; i++) {
             draw_pattern(&state, rules[i].pattern);
             rules[i].allow = draw(&state, 2);
-            len += (size_t)sprintf(text + len, "%s: %s\n", rules[i].allow ? "allow" : "disallow",
-                                   rules[i].pattern);
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s: %s\n",
+                                    rules[i].allow ? "allow" : "disallow", rules[i].pattern);
         }
         struct robots *robots = malloc(robots_size(len));
         robots_compile(robots, (struct slice){text, len}, SLICE("x"));
