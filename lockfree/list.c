@@ -125,12 +125,13 @@ bool list_try_remove(struct list_node *fence, const struct list_place *place, ui
 {
     uintptr_t link = place->link, next = place->next;
     /* R4, pairs with A1: who sees the deletion sees what the remover did before. */
-    if (!lf_cas(&list_node_of(link)->next, &next, next | LIST_MARK, release, relaxed)) {
+    if (!lf_cas(&list_node_of(link)->next, &next, LF_BUG(list_no_mark, next | LIST_MARK, next), release,
+                relaxed)) {
         backoff_lost(backoff);
         return false;
     }
     /* R3, pairs with A1. */
-    if (!lf_cas(&place->prev->next, &link, place->next, release, relaxed)) {
+    if (!LF_BUG(list_left_linked, lf_cas(&place->prev->next, &link, place->next, release, relaxed), true)) {
         /* Through fences too: one may have been put before the node meanwhile. */
         struct list_query whole_run = {.key = key, .match = match_nothing};
         list_search(fence, &whole_run, backoff);

@@ -99,7 +99,7 @@ static inline struct list_node *list_node_of(uintptr_t link)
 /* A fence from which searches may begin. */
 static inline bool list_fence_is_ready(uintptr_t link)
 {
-    return link != 0 && !(link & LIST_PENDING);
+    return link != 0 && LF_BUG(map_fence_too_early, !(link & LIST_PENDING), true);
 }
 
 static inline bool list_is_match(const struct list_query *query, const struct list_node *node)

@@ -145,7 +145,8 @@ static struct list_query query_for(const struct map *map, uint64_t hash, const v
 /* Whether a search that ended with `link` may have ended too early. */
 static bool is_cut_short(const struct map *map, const struct start *start, uintptr_t link)
 {
-    return start->own && (link & LIST_FENCE) && lf_load(&map->bits, relaxed) != start->bits;
+    return start->own && (link & LIST_FENCE) &&
+           LF_BUG(map_no_second_look, lf_load(&map->bits, relaxed) != start->bits, false);
 }
 
 struct map_node *map_insert(struct map_thread *self, struct map_node *node, uint64_t hash, const void *wanted)

@@ -105,7 +105,7 @@ static void pass_with_tail(struct queue *queue, const struct queue_node *node)
 static bool retire_popped(struct queue_thread *self)
 {
     self->popped_count = 0;
-    if (self->popped)
+    if (LF_BUG(queue_tail_left, self->popped, NULL))
         pass_with_tail(self->queue, self->popped); /* the latest: this thread's pops go up in position */
     return retire_chain(self, &self->popped);
 }

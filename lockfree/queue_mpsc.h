@@ -60,7 +60,7 @@ static inline struct queue_mpsc_node *queue_mpsc_pop(struct queue_mpsc *queue)
         return node;
     }
     struct queue_mpsc_node *next = lf_load(&node->next, acquire); /* A1 pairs with R1 in push */
-    if (!next)
+    if (LF_BUG(queue_mpsc_given_early, !next, false))
         return NULL;
     queue->first = next;
     return node;

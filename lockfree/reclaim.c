@@ -120,7 +120,7 @@ static bool has_passed(struct reclaim_thread *thread, uint64_t goal)
     uint64_t seen = lf_load(&thread->seen, acquire); /* A2, pairs with R2 in quiescent, R4 in offline */
     if (seen == 0)
         seen = lf_fetch_add(&thread->seen, 0, acq_rel); /* R3, A3: pairs with online's exchange and R4 */
-    return seen == 0 || seen >= goal;
+    return LF_BUG(reclaim_no_grace, seen == 0 || seen >= goal, true);
 }
 
 static bool is_over(struct reclaim_thread *self)

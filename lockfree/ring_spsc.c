@@ -35,7 +35,7 @@ size_t ring_spsc_push_batch(struct ring_spsc *ring, const uint64_t *items, size_
     if (ring->producer.head_seen + mask + 1 - tail < count)
         ring->producer.head_seen = lf_load(&ring->consumer.head, acquire); /* A2 pairs with R2 in pop */
     uint64_t room = ring->producer.head_seen + mask + 1 - tail;
-    if (count > room)
+    if (LF_BUG(ring_spsc_overfull, count > room, false))
         count = room;
     for (size_t i = 0; i < count; i++)
         lf_plain_write(slots[(tail + i) & mask], items[i]);

@@ -92,6 +92,7 @@ enum signatures_answer signatures_add(struct signatures_writer *writer, uint64_t
                 return SIGNATURES_NEW;
             }
             writer->losses++;
+            seen = LF_BUG(signatures_no_second_look, seen, 0);
         }
         if (seen == signature)
             return SIGNATURES_KNOWN;
