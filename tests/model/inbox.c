@@ -14,6 +14,7 @@ struct item {
 static struct inbox inbox;
 static struct item items[ITEMS];
 static _Atomic(unsigned) calls; /* the right to consume: given by a push that found the inbox parked */
+static int role;                /* touched by whoever consumes */
 static unsigned taken[ITEMS], taken_count, last_of[MODEL_THREADS_MAX];
 
 static void begin(void)
@@ -24,6 +25,7 @@ static void begin(void)
     memset(taken, 0, sizeof taken);
     memset(last_of, 0, sizeof last_of);
     taken_count = 0;
+    role = 0;
 }
 
 static void push_two(void)
@@ -85,5 +87,31 @@ TEST(taken_once_in_order)
     c.name = "inbox_weak";
     c.preemptions = 2;
     c.weak = 1;
+    model_verify(&c);
+}
+
+/* The push that ends the parking takes over the consumer's role, with all that the last consumer did. */
+static void push_and_consume(void)
+{
+    for (unsigned i = 1; i <= 2; i++) {
+        struct item *item = &items[4 * model_self() + i];
+        model_write(item->payload, 7);
+        if (!inbox_push(&inbox, &item->node))
+            continue;
+        do {
+            take_all();
+            model_write(role, model_read(role) + 1);
+        } while (!inbox_park(&inbox));
+    }
+}
+
+TEST(consumer_changes)
+{
+    struct model_case c = {.name = "inbox_role",
+                           .begin = begin,
+                           .threads = {push_and_consume, push_and_consume},
+                           .finish = finish,
+                           .preemptions = 3,
+                           .weak = 1};
     model_verify(&c);
 }

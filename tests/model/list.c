@@ -18,6 +18,7 @@ static struct reclaim_thread slots[MODEL_THREADS_MAX];
 static struct reclaim_thread *self_of[MODEL_THREADS_MAX];
 static struct backoff backoffs[MODEL_THREADS_MAX + 1];
 static struct history history;
+static int removal; /* written before a removal that others notice */
 static bool is_weak;
 
 static struct item *new_item(uint64_t key)
@@ -83,6 +84,7 @@ static void begin_with(uint64_t first, uint64_t second)
         self_of[i] = reclaim_claim(&domain, NULL);
     for (unsigned i = 0; i <= MODEL_THREADS_MAX; i++)
         backoff_init(&backoffs[i], i);
+    removal = 0;
     list_init(&list, NULL);
     history_init(&history, HISTORY_MAP);
     history.by_happens_before = is_weak;
@@ -232,17 +234,105 @@ TEST(one_key)
                                .preemptions = 3});
 }
 
+/* Who puts a key where it was removed comes after the remover. */
+static void remove_noting(void)
+{
+    online();
+    model_write(removal, 1);
+    remove_key(2);
+    offline();
+}
+
+static void insert_after_removal(void)
+{
+    online();
+    struct item *item = new_item(2);
+    struct history_op *op = begin_op(HISTORY_INSERT, 2);
+    bool is_in = !list_insert(&list, &item->node, NULL, own_backoff());
+    history_end(&history, op, is_in);
+    if (is_in)
+        model_check(model_read(removal) == 1);
+    offline();
+}
+
+/* A walk is in order, and what it meets is whole. */
+static void walk(void)
+{
+    uint64_t last = 0;
+    online();
+    for (struct list_node *node = list_first(&list); node; node = list_next(node)) {
+        uint64_t key = model_read(node->key);
+        model_check(key > last);
+        model_check(model_read(((struct item *)node)->payload) == 100 + (int)key);
+        last = key;
+    }
+    offline();
+}
+
+static void insert_remove_before(void)
+{
+    online();
+    insert(3);
+    remove_key(2);
+    offline();
+}
+
+/* Meets the deleted node, if the remover was stopped, and unlinks it in his stead. */
+static void search_in_vain(void)
+{
+    online();
+    remove_key(1);
+    offline();
+}
+
+static void insert_two(void)
+{
+    online();
+    insert(3);
+    insert(1);
+    offline();
+}
+
+TEST(order_between_threads)
+{
+    verify((struct model_case){.name = "list_removal_is_seen",
+                               .begin = begin_two,
+                               .threads = {remove_noting, insert_after_removal},
+                               .preemptions = 3,
+                               .weak = 1});
+    verify((struct model_case){.name = "list_walk",
+                               .begin = begin_two_four,
+                               .threads = {insert_two, walk},
+                               .preemptions = 3,
+                               .weak = 1});
+    verify((struct model_case){.name = "list_walk_past_removed",
+                               .begin = begin_two_four,
+                               .threads = {insert_remove_before, walk},
+                               .preemptions = 3,
+                               .weak = 1});
+    verify((struct model_case){.name = "list_unlinked_by_other",
+                               .begin = begin_two_four,
+                               .threads = {insert_remove_before, search_in_vain, walk},
+                               .preemptions = 2,
+                               .weak = 1});
+    verify((struct model_case){.name = "list_walk_removal",
+                               .begin = begin_two_four,
+                               .threads = {remove_insert, walk},
+                               .preemptions = 3,
+                               .weak = 1});
+}
+
 TEST(three_threads)
 {
     verify((struct model_case){.name = "list_three",
                                .begin = begin_two_four,
                                .threads = {insert_behind, remove_first, find_twice},
-                               .preemptions = 2});
+                               .preemptions = 3});
     verify((struct model_case){.name = "list_three_weak",
                                .begin = begin_two_four,
                                .threads = {remove_second, remove_first, insert_behind},
-                               .preemptions = 1,
-                               .weak = 1});
+                               .preemptions = 2,
+                               .weak = 2});
     verify((struct model_case){.name = "list_three_lock_free",
                                .begin = begin_two,
                                .threads = {insert_behind, remove_insert, find_twice},

@@ -183,6 +183,53 @@ TEST(two_threads)
         .name = "map_grow_find_weak", .threads = {grow_and_insert, find_two}, .preemptions = 2, .weak = 2});
 }
 
+/* Growth twice over, by threads that began with different sizes: the map never shrinks. */
+static size_t buckets_seen[MODEL_THREADS_MAX];
+
+static void insert_watching(unsigned key)
+{
+    insert(key);
+    buckets_seen[self()] = map_bucket_count(&map);
+}
+
+static void insert_one(void)
+{
+    online();
+    insert_watching(0);
+    offline();
+}
+
+static void insert_more(void)
+{
+    online();
+    insert_watching(3);
+    insert_watching(1);
+    offline();
+}
+
+static void finish_growth(void)
+{
+    finish();
+    for (unsigned i = 0; i < 2; i++)
+        model_check(map_bucket_count(&map) >= buckets_seen[i]);
+}
+
+TEST(growing_twice)
+{
+    struct model_case c = {.name = "map_grow_twice",
+                           .begin = begin,
+                           .threads = {insert_one, insert_more},
+                           .finish = finish_growth,
+                           .preemptions = 3};
+    is_weak = false;
+    model_verify(&c);
+    is_weak = true;
+    c.name = "map_grow_twice_weak";
+    c.preemptions = 2;
+    c.weak = 1;
+    model_verify(&c);
+}
+
 TEST(three_threads)
 {
     verify((struct model_case){

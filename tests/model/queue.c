@@ -6,7 +6,7 @@
 #include "tests/support/model.h"
 
 #define ITEMS            16
-#define NODES_PER_THREAD 2
+#define NODES_PER_THREAD 3
 
 static struct queue queue;
 static struct queue_thread threads[MODEL_THREADS_MAX + 1];
@@ -34,9 +34,8 @@ static void begin(void)
         queue_give(&threads[i], &nodes[1 + NODES_PER_THREAD * i], NODES_PER_THREAD);
 }
 
-static bool push(unsigned index)
+static bool push_as(unsigned self, unsigned index)
 {
-    unsigned self = model_self();
     model_write(payload[index], 100 + (int)index);
     struct history_op *op =
         history_begin(&history, (struct history_op){.kind = HISTORY_PUSH, .thread = self, .arg = index});
@@ -46,6 +45,11 @@ static bool push(unsigned index)
     else
         history_end_void(&history, op);
     return is_in;
+}
+
+static bool push(unsigned index)
+{
+    return push_as(model_self(), index);
 }
 
 static bool pop_as(unsigned self)
@@ -121,7 +125,7 @@ static void push_and_pop(void)
 static void push_with_used_nodes(void)
 {
     online();
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         push(4 * model_self() + i);
         pop_as(model_self());
         reclaim_quiescent(reclaims[model_self()]);
@@ -140,6 +144,63 @@ TEST(two_threads)
         .name = "queue_both_weak", .threads = {push_and_pop, push_and_pop}, .preemptions = 2, .weak = 2});
 }
 
+/* The tail lags and is moved by whoever finds it too far behind; it must not go back to a node that may come
+ * to new use. The other thread here makes it do so: it has a single node of its own. */
+static void begin_lagging(void)
+{
+    begin();
+    for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
+        threads[i].unused = NULL;
+    queue_give(&threads[0], &nodes[1], 1);
+    queue_give(&threads[1], &nodes[2], 1);
+    queue_give(&threads[MODEL_THREADS_MAX], &nodes[3], 2);
+    reclaim_online(reclaims[MODEL_THREADS_MAX]);
+    for (unsigned i = 12; i < 14; i++)
+        push_as(MODEL_THREADS_MAX, i);
+    reclaim_offline(reclaims[MODEL_THREADS_MAX]);
+}
+
+static void push_one(void)
+{
+    online();
+    push(4 * model_self());
+    offline();
+}
+
+static void use_all_nodes(void)
+{
+    unsigned self = model_self();
+    online();
+    for (unsigned i = 0; i < 3; i++)
+        pop_as(self);
+    reclaim_poll(reclaims[self]); /* what is popped next comes back last, and is used first */
+    push(4 * self);
+    pop_as(self);
+    offline();
+    for (unsigned i = 0; i < 3; i++)
+        reclaim_poll(reclaims[self]);
+    online();
+    for (unsigned i = 1; i < 4; i++)
+        push(4 * self + i);
+    offline();
+}
+
+TEST(lagging_tail)
+{
+    struct model_case c = {.name = "queue_tail",
+                           .begin = begin_lagging,
+                           .threads = {push_one, use_all_nodes},
+                           .finish = finish,
+                           .preemptions = 3};
+    is_weak = false;
+    model_verify(&c);
+    is_weak = true;
+    c.name = "queue_tail_weak";
+    c.preemptions = 2;
+    c.weak = 1;
+    model_verify(&c);
+}
+
 TEST(used_nodes)
 {
     verify((struct model_case){
@@ -148,6 +209,82 @@ TEST(used_nodes)
                                .threads = {push_with_used_nodes, pop_two},
                                .preemptions = 2,
                                .weak = 1});
+}
+
+/* Nobody has a node of his own: pushes live on what pops by anybody have given back. */
+static void begin_spares(void)
+{
+    begin();
+    for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
+        threads[i].unused = NULL;
+    queue_give(&threads[MODEL_THREADS_MAX], &nodes[1], 3);
+    reclaim_online(reclaims[MODEL_THREADS_MAX]);
+    for (unsigned i = 12; i < 15; i++)
+        push_as(MODEL_THREADS_MAX, i);
+    reclaim_offline(reclaims[MODEL_THREADS_MAX]);
+}
+
+static void pop_then_push(void)
+{
+    unsigned self = model_self();
+    online();
+    pop_as(self);
+    reclaim_quiescent(reclaims[self]);
+    offline();
+    reclaim_poll(reclaims[self]);
+    reclaim_poll(reclaims[self]);
+    online();
+    push_as(self, 4 * self);
+    offline();
+}
+
+static void push_what_comes(void)
+{
+    unsigned self = model_self();
+    online();
+    for (unsigned i = 0; i < 2; i++)
+        push_as(self, 4 * self + i);
+    offline();
+}
+
+TEST(spares)
+{
+    struct model_case c = {.name = "queue_spares",
+                           .begin = begin_spares,
+                           .threads = {pop_then_push, pop_then_push},
+                           .finish = finish,
+                           .preemptions = 3};
+    is_weak = false;
+    model_verify(&c);
+    is_weak = true;
+    c.name = "queue_spares_weak";
+    c.preemptions = 2;
+    c.weak = 1;
+    model_verify(&c);
+    c.name = "queue_spares_three_weak";
+    c.threads[2] = push_what_comes;
+    c.preemptions = 1;
+    model_verify(&c);
+}
+
+/* The count is between what is surely in and what was ever pushed. */
+static void count_twice(void)
+{
+    online();
+    for (int i = 0; i < 2; i++)
+        model_check(queue_count(&queue) <= 4);
+    offline();
+}
+
+TEST(counting)
+{
+    struct model_case c = {.name = "queue_count",
+                           .begin = begin,
+                           .threads = {push_two, push_and_pop, count_twice},
+                           .preemptions = 2,
+                           .weak = 1};
+    is_weak = true;
+    model_verify(&c);
 }
 
 TEST(three_threads)

@@ -1,5 +1,6 @@
-/* queue_mpsc: pushes are explained by one order; a NULL of pop promises nothing while a producer is stopped
- * in a push, so that the history holds what came out, and finish pops the rest. */
+/* queue_mpsc: items are freed as soon as they are out, or pushed again. Pushes are explained by one order; a
+ * NULL of pop promises nothing while a producer is stopped in a push, so that the history holds what came
+ * out, and finish pops the rest. */
 #include "lockfree/queue_mpsc.h"
 #include "tests/support/check.h"
 #include "tests/support/history.h"
@@ -9,11 +10,10 @@
 
 struct item {
     struct queue_mpsc_node node;
-    int payload;
+    unsigned index;
 };
 
 static struct queue_mpsc queue;
-static struct item items[ITEMS];
 static struct history history;
 static _Atomic(unsigned) wakes;
 static bool is_weak;
@@ -21,34 +21,46 @@ static bool is_weak;
 static void begin(void)
 {
     queue_mpsc_init(&queue);
-    memset(items, MODEL_FRESH, sizeof items);
     lf_store(&wakes, 0, relaxed);
     history_init(&history, HISTORY_FIFO);
     history.by_happens_before = is_weak;
 }
 
-static bool push(unsigned index)
+static bool push_item(struct item *item)
 {
-    struct history_op *op = history_begin(
-        &history, (struct history_op){.kind = HISTORY_PUSH, .thread = model_self(), .arg = index});
-    model_write(items[index].payload, 100 + (int)index);
-    bool is_first = queue_mpsc_push(&queue, &items[index].node);
-    history_end(&history, op, 1);
+    struct history_op op = {.kind = HISTORY_PUSH, .thread = model_self(), .arg = item->index};
+    struct history_op *recorded = history_begin(&history, op);
+    bool is_first = queue_mpsc_push(&queue, &item->node);
+    history_end(&history, recorded, 1);
     return is_first;
 }
 
-static bool pop_as(unsigned self, unsigned *index)
+static bool push(unsigned index)
+{
+    struct item *item = model_alloc(sizeof *item);
+    model_write(item->index, index);
+    return push_item(item);
+}
+
+static struct item *pop_as(unsigned self)
 {
     struct history_op *op = history_begin(&history, (struct history_op){.kind = HISTORY_POP, .thread = self});
     struct item *item = (struct item *)queue_mpsc_pop(&queue);
-    if (!item) {
+    if (item) {
+        model_check(model_read(item->index) < ITEMS);
+        history_end(&history, op, item->index);
+    } else {
         history_end_void(&history, op);
-        return false;
     }
-    *index = (unsigned)(item - items);
-    model_check(*index < ITEMS && model_read(item->payload) == 100 + (int)*index);
-    history_end(&history, op, *index);
-    return true;
+    return item;
+}
+
+static bool pop_and_free(unsigned self)
+{
+    struct item *item = pop_as(self);
+    if (item)
+        model_free(item);
+    return item != NULL;
 }
 
 static void push_two(void)
@@ -57,22 +69,20 @@ static void push_two(void)
     push(4 * model_self() + 1);
 }
 
-/* A node that came out goes in again at once. */
+/* The first that comes out goes in again at once. */
 static void pop_three_push_one(void)
 {
-    unsigned index;
-    bool has_pushed = false;
-    for (int i = 0; i < 3; i++)
-        if (pop_as(model_self(), &index) && !has_pushed) {
-            has_pushed = true;
-            push(index);
-        }
+    struct item *first = pop_as(model_self());
+    if (first)
+        push_item(first);
+    pop_and_free(model_self());
+    pop_and_free(model_self());
 }
 
 static void finish(void)
 {
-    unsigned index, in = 0, out = 0;
-    while (pop_as(MODEL_THREADS_MAX, &index))
+    unsigned in = 0, out = 0;
+    while (pop_and_free(MODEL_THREADS_MAX))
         ;
     model_check(queue_mpsc_is_empty(&queue));
     for (unsigned i = 0; i < history.count; i++) {
@@ -125,9 +135,9 @@ static void push_and_wake(void)
 
 static void pop_or_sleep(void)
 {
-    unsigned index, seen = 0;
+    unsigned seen = 0;
     for (unsigned got = 0; got < 4;) {
-        if (pop_as(model_self(), &index)) {
+        if (pop_and_free(model_self())) {
             got++;
             continue;
         }

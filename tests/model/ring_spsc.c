@@ -129,7 +129,7 @@ TEST(batches)
     struct model_case c = {.name = "ring_spsc_batch",
                            .begin = begin_batches,
                            .threads = {push_batches, pop_batches},
-                           .preemptions = 4,
+                           .preemptions = 3,
                            .weak = 1};
     model_verify(&c);
 }

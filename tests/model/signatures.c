@@ -113,6 +113,47 @@ TEST(one_is_told_new)
     model_verify(&c);
 }
 
+/* Who finds a signature, by name or on a walk, sees what was written before it was added. */
+static void add_alone(void)
+{
+    struct signatures_writer writer;
+    signatures_writer_init(&writer, &set);
+    for (unsigned k = 0; k < KEYS; k++) {
+        model_write(payload[0][k], 1);
+        model_check(signatures_add(&writer, keys[k]) == SIGNATURES_NEW);
+    }
+    signatures_writer_fini(&writer);
+}
+
+static void look_up(void)
+{
+    for (unsigned k = KEYS; k-- > 0;)
+        if (signatures_has(&set, keys[k]))
+            model_check(model_read(payload[0][k]) == 1);
+}
+
+static void walk(void)
+{
+    uint64_t cursor = 0, signature;
+    while (signatures_next(&set, &cursor, &signature))
+        for (unsigned k = 0; k < KEYS; k++)
+            if (keys[k] == signature)
+                model_check(model_read(payload[0][k]) == 1);
+}
+
+TEST(readers)
+{
+    struct model_case c = {.name = "signatures_look_up",
+                           .begin = begin,
+                           .threads = {add_alone, look_up},
+                           .preemptions = 3,
+                           .weak = 1};
+    model_verify(&c);
+    c.name = "signatures_walk";
+    c.threads[1] = walk;
+    model_verify(&c);
+}
+
 /* Full: with room for six, eight signatures by two writers; nobody overfills, and a walk ends. */
 static unsigned news;
 

@@ -72,8 +72,15 @@ struct model_result {
  * schedule and prints its trace; other cases pass without a run. */
 struct model_result model_explore(const struct model_case *c);
 /* Explores and demands that nothing fails: prints a line with the number of schedules; on failure the trace
- * and the schedule to replay, and ends the program. With MODEL_PLANTED=NAME in the environment that bug is in
- * the sources (LF_BUG); a failure then prints one line `caught by ...` and ends the program with success. */
+ * and the schedule to replay, and ends the program.
+ *
+ * With MODEL_PLANTED in the environment a bug is in the sources, and a failure prints one line `caught by
+ * ...` and ends the program with success. The bug is one of:
+ *   - NAME: LF_BUG(NAME, ...) is the bad one;
+ *   - relaxed@FUNCTION@TEXT: in that function the operation whose text (`store(&x->y`) begins so is relaxed;
+ *   - split@FUNCTION@TEXT: and that read-modify-write becomes a load and a store.
+ * With MODEL_SITES in the environment the program prints a line `site FUNCTION FILE:LINE: TEXT` for each
+ * atomic operation that it meets. */
 void model_verify(const struct model_case *c);
 /* Explores and demands a failure of this kind. */
 struct model_result model_expect(const struct model_case *c, enum model_verdict verdict);

@@ -1,8 +1,17 @@
-/* What the three parts of the model share: model.c (search and report), model_thread.c (coroutines, one step
- * after another), model_memory.c (atomics, views, races, freed memory). */
+/* What the parts of the model share: model.c (search and report), model_thread.c (coroutines, one step
+ * after another), model_memory.c (atomics, views, races, freed memory), model_planted.c (bugs to be found).
+ */
 #pragma once
 
 #include "tests/support/model.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define MODEL_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MODEL_ASAN 1
+#endif
+#endif
 
 /* A run of a case makes a few hundred steps; ten times as many is a loop without end. */
 #define MODEL_STEPS_MAX 4000
@@ -34,6 +43,15 @@ struct model_step *model_thread_step(const char *site, bool is_shared);
 /* The running thread changed memory: those that wait may look again. */
 void model_thread_on_write(void);
 size_t model_thread_trace(const struct model_step **steps);
+
+/* model_planted.c. */
+void model_planted_begin(void);
+bool model_planted_is_on(void);
+/* Whether this kind of bug is planted at the operation under way. */
+bool model_planted_here(const char *kind, const char *site);
+/* MODEL_SITES: print each atomic operation of the sources once, and explore just enough to meet them. */
+bool model_planted_is_listing(void);
+void model_planted_list(const char *site);
 
 /* model_memory.c. */
 /* Forgets what was learned about shared addresses. */

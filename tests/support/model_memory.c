@@ -230,6 +230,11 @@ static struct atomic *atomic_at(const void *ptr, size_t bytes, const char *site)
     return a;
 }
 
+static memory_order order_here(memory_order order, const char *site)
+{
+    return model_planted_here("relaxed", site) ? memory_order_relaxed : order;
+}
+
 struct call {
     struct model_step *step;
     struct atomic *atomic;
@@ -241,6 +246,7 @@ struct call {
 static struct call begin_call(const void *ptr, size_t bytes, const char *site, bool is_write)
 {
     struct call call;
+    model_planted_list(site);
     check_address((uintptr_t)ptr, site);
     call.step = model_thread_step(site, is_shared((uintptr_t)ptr, is_write));
     check_address((uintptr_t)ptr, site);
@@ -342,6 +348,7 @@ uint64_t model_memory_load(const void *ptr, size_t bytes, memory_order order, co
 {
     if (!model_is_running())
         return peek(ptr, bytes);
+    order = order_here(order, site);
     struct call call = begin_call(ptr, bytes, site, false);
     uint32_t floor = floor_for(&call, order);
     unsigned ways = 0;
@@ -369,6 +376,7 @@ void model_memory_store(void *ptr, size_t bytes, uint64_t value, memory_order or
         memcpy(ptr, &value, bytes);
         return;
     }
+    order = order_here(order, site);
     struct call call = begin_call(ptr, bytes, site, true);
     int found[16];
     unsigned ways = places(&call, floor_for(&call, order), found);
@@ -409,6 +417,12 @@ uint64_t model_memory_rmw(void *ptr, struct model_rmw_call c)
         memcpy(ptr, &value, c.bytes);
         return old;
     }
+    if (model_planted_here("split", c.site)) {
+        uint64_t old = model_memory_load(ptr, c.bytes, c.order, c.site);
+        model_memory_store(ptr, c.bytes, rmw_result(c.kind, old, c.operand), c.order, c.site);
+        return old;
+    }
+    c.order = order_here(c.order, c.site);
     struct call call = begin_call(ptr, c.bytes, c.site, true);
     int found[16];
     unsigned ways = places(&call, floor_for(&call, c.order), found);
@@ -428,6 +442,15 @@ bool model_memory_cas(void *ptr, void *expected, struct model_cas_call c)
         memcpy(old == wanted ? ptr : expected, old == wanted ? &desired : &old, c.bytes);
         return old == wanted;
     }
+    if (model_planted_here("split", c.site)) {
+        uint64_t old = model_memory_load(ptr, c.bytes, c.success, c.site);
+        if (old == wanted)
+            model_memory_store(ptr, c.bytes, desired, c.success, c.site);
+        memcpy(expected, &old, c.bytes);
+        return old == wanted;
+    }
+    c.success = order_here(c.success, c.site);
+    c.failure = order_here(c.failure, c.site);
     struct call call = begin_call(ptr, c.bytes, c.site, true);
     int found[16];
     unsigned ways = 0;

@@ -8,13 +8,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define MODEL_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MODEL_ASAN 1
-#endif
-#endif
 #if defined(MODEL_ASAN)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -35,8 +28,8 @@ struct thread {
     struct fiber fiber;
     void (*body)(void);
     bool is_made, is_done, is_waiting;
-    bool has_paused; /* since its last step */
-    uint64_t writes_seen;
+    bool has_paused;                  /* since its last step */
+    uint64_t writes_seen, steps_seen; /* when it began to wait */
 };
 
 static struct thread threads[MODEL_THREADS_MAX];
@@ -76,13 +69,16 @@ static void fiber_switch(struct fiber *from, struct fiber *to)
     fiber_arrive(from);
 }
 
-static unsigned runnable_mask(unsigned without)
+/* The threads that can go on. One that waits does so for a store. It may look again without one, if others
+ * have made steps meanwhile: a preemption can bring it back, but where the choice is free it would only spin.
+ */
+static unsigned runnable_mask(unsigned without, bool is_preemption)
 {
     unsigned mask = 0;
     for (unsigned i = 0; i < run.count; i++) {
         const struct thread *t = &threads[i];
-        bool is_ready = !t->is_waiting || t->writes_seen != run.writes;
-        if (i != without && !t->is_done && is_ready)
+        bool has_news = t->writes_seen != run.writes || (is_preemption && t->steps_seen != run.steps);
+        if (i != without && !t->is_done && (!t->is_waiting || has_news))
             mask |= 1u << i;
     }
     return mask;
@@ -113,7 +109,7 @@ static void on_thread_end(void)
 {
     struct thread *self = &threads[run.self];
     self->is_done = true;
-    unsigned mask = runnable_mask(run.self);
+    unsigned mask = runnable_mask(run.self, false);
     unsigned next = mask ? model_choose_thread(mask, run.self, true) : next_waiting(run.self);
     if (threads[next].is_done) {
         run.is_running = false;
@@ -167,7 +163,7 @@ void model_thread_begin(const struct model_case *c)
 void model_thread_run(void)
 {
     run.is_running = true;
-    run.self = model_choose_thread(runnable_mask(MODEL_THREADS_MAX), MODEL_THREADS_MAX, true);
+    run.self = model_choose_thread(runnable_mask(MODEL_THREADS_MAX, false), MODEL_THREADS_MAX, true);
     fiber_switch(&explorer, &threads[run.self].fiber);
 }
 
@@ -186,7 +182,7 @@ struct model_step *model_thread_step(const char *site, bool is_shared)
         model_fail(MODEL_LIVELOCK, "no end after %d steps, at %s", MODEL_STEPS_MAX, site);
     struct thread *self = &threads[run.self];
     self->has_paused = false;
-    unsigned mask = runnable_mask(MODEL_THREADS_MAX) | 1u << run.self;
+    unsigned mask = runnable_mask(MODEL_THREADS_MAX, true) | 1u << run.self;
     go_to(model_choose_thread(mask, run.self, is_shared && run.has_acted));
     run.has_acted |= is_shared;
     if (run.steps == MODEL_STEPS_MAX)
@@ -209,9 +205,10 @@ void model_pause(void)
     if (!run.is_running || run.lock_free || self->has_paused)
         return;
     self->has_paused = true;
-    unsigned mask = runnable_mask(run.self);
+    unsigned mask = runnable_mask(run.self, false);
     self->is_waiting = true;
     self->writes_seen = run.writes;
+    self->steps_seen = run.steps;
     if (mask) {
         go_to(model_choose_thread(mask, run.self, true));
         return;
