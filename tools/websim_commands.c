@@ -20,8 +20,8 @@ int websim_commands_options(struct websim_parameters *parameters, struct websim_
     struct websim_options all = {.command = own->command, .rows = rows};
     websim_parameters_default(parameters, argc, argv);
     all.count = websim_parameters_rows(parameters, rows);
-    memcpy(rows + all.count, own->rows, own->count * sizeof *rows);
-    all.count += own->count;
+    for (size_t i = 0; i < own->count; i++)
+        rows[all.count++] = own->rows[i];
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         websim_options_help(&all, stdout);
         exit(WEBSIM_EXIT_DONE);

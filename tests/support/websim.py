@@ -18,6 +18,17 @@ def run(*arguments, **options):
     return done.stdout
 
 
+def without_own(words):
+    """Serve's own options are not the web's."""
+    kept = []
+    for word in words:
+        if word in ("--journal", "--ca", "--threads"):
+            next(words)
+        else:
+            kept.append(word)
+    return kept
+
+
 class Server:
     """`websim serve` on ports of its own; it ends with this object, or when the test dies."""
 
@@ -31,7 +42,7 @@ class Server:
             sys.exit(f"websim serve did not start: {words}")
         self.ports = {name: int(where.rsplit(":", 1)[1]) for name, where in zip(words[1::2], words[2::2])}
         self.port = self.ports["http"]
-        self.web = [*map(str, web), "--port", self.port]
+        self.web = [*without_own(map(str, web)), "--port", self.port]
         for name, option in (("https", "--tls-port"), ("refuse", "--refuse-port")):
             if name in self.ports:
                 self.web += [option, self.ports[name]]
@@ -55,15 +66,8 @@ class Server:
         return self.totals
 
     def command(self, name, *arguments):
-        """A command about the same web. Serve's own options are not the web's."""
-        web, own = [], {"--journal", "--ca", "--threads"}
-        words = iter(self.web)
-        for word in words:
-            if word in own:
-                next(words)
-            else:
-                web.append(word)
-        return run(name, *arguments, *web)
+        """A command about the same web."""
+        return run(name, *arguments, *self.web)
 
     def resolve(self, name):
         """The IPv4 address of a name, by DNS over UDP."""
