@@ -206,3 +206,146 @@ TEST(each_phase_has_its_time_out)
         stop(&client);
     }
 }
+
+/* What TLS makes of a peer that does not speak it. Sessions with one that does are in tests/integration. */
+static struct tls_trust *trust;
+
+static void speak_plain(struct peer *peer, int fd)
+{
+    (void)peer;
+    peer_send(fd, "HTTP/1.1 400 Bad Request\r\n\r\n");
+    peer_read_all(fd);
+}
+
+static void reset_after_hello(struct peer *peer, int fd)
+{
+    char byte;
+    (void)peer;
+    CHECK_INT(recv(fd, &byte, 1, 0), 1);
+    peer_reset_on_close(fd);
+}
+
+static void close_after_hello(struct peer *peer, int fd)
+{
+    char hello[4096];
+    (void)peer;
+    CHECK(recv(fd, hello, sizeof hello, 0) > 0);
+}
+
+static struct setup tls_setup(void)
+{
+    char message[512];
+    struct setup setup = standard();
+    trust = tls_trust_create(NULL, message, sizeof message);
+    if (!trust)
+        SKIP(message);
+    setup.tls = tls_pool_create(&(struct tls_options){.trust = trust, .spare_max = 1});
+    CHECK(setup.tls);
+    return setup;
+}
+
+static void tls_teardown(struct setup *setup)
+{
+    tls_pool_destroy(setup->tls);
+    tls_trust_destroy(trust);
+}
+
+TEST(a_handshake_fails_in_each_of_its_ways)
+{
+    const struct {
+        void (*script)(struct peer *, int);
+        enum fetch_outcome outcome, or_else;
+    } cases[] = {
+        {never_answer, FETCH_TLS_TIMEOUT, FETCH_TLS_TIMEOUT},
+        {reset_after_hello, FETCH_TLS_RESET, FETCH_TLS_RESET},
+        {close_after_hello, FETCH_TLS_CLOSED, FETCH_TLS_CLOSED},
+        /* Which of the record's fields is found wrong first is the engine's own matter. */
+        {speak_plain, FETCH_TLS_RECORD, FETCH_TLS_VERSION},
+    };
+    struct setup setup = tls_setup();
+    setup.limits.handshake_ms = 60;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        start_with(&client, &setup);
+        const enum fetch_outcome outcome = fetch_with(&client, cases[i].script);
+        if (outcome != cases[i].outcome && outcome != cases[i].or_else)
+            check_failed(__FILE__, __LINE__, "%s, expected %s", outcome_name(outcome),
+                         outcome_name(cases[i].outcome));
+        CHECK_INT(client.readies, 0);
+        stop(&client);
+        setup.limits.handshake_ms = 10000;
+    }
+    tls_teardown(&setup);
+}
+
+TEST(closed_while_handshaking)
+{
+    struct peer peer;
+    struct setup setup = tls_setup();
+    peer_begin(&peer, AF_INET, 1, never_answer);
+    start_with(&client, &setup);
+    begin(&client, &peer);
+    while (client.conn.state != CONN_HANDSHAKING)
+        CHECK_INT(ring_turn(&client.ring, CLOCK_NS_PER_S), 0);
+    conn_close(&client.conn, FETCH_ABORTED);
+    turn_until_closed(&client, 1);
+    CHECK_INT(client.outcome, FETCH_ABORTED);
+    peer_finish(&peer);
+    stop(&client);
+    tls_teardown(&setup);
+}
+
+TEST(an_address_out_of_bounds_is_not_connected_to)
+{
+    struct peer peer = {.address.v4 = peer_nobody()};
+    peer.address.v4.sin_addr.s_addr = htonl(0xc0000201); /* 192.0.2.1, for documentation */
+    start(&client);
+    client.loop.loopback_only = true;
+    begin(&client, &peer);
+    turn_until_closed(&client, 1);
+    CHECK_INT(client.outcome, FETCH_ADDRESS_FORBIDDEN);
+    CHECK_INT(client.ring.stats.completed, 1); /* of the close, of a slot that never had a socket */
+    stop(&client);
+}
+
+/* Names from a file of hosts, the first address of each dead. */
+static enum fetch_outcome fetch_name(struct slice name, uint16_t port, const struct setup *setup)
+{
+    char path[] = "/tmp/lycosa_hosts.XXXXXX", message[256];
+    const int fd = mkstemp(path);
+    const char hosts[] = "127.0.0.2 two\n127.0.0.1 two\n127.0.0.3 none\n";
+    CHECK(fd >= 0 && write(fd, hosts, sizeof hosts - 1) == sizeof hosts - 1);
+    close(fd);
+    struct dns_options options = DNS_OPTIONS_DEFAULT;
+    options.servers = "127.0.0.1:9";
+    options.hosts_path = path;
+    start_with(&client, setup);
+    client.loop.dns = dns_create(&options, message, sizeof message);
+    CHECK(client.loop.dns);
+    unlink(path);
+    conn_begin(&client.conn, &(struct conn_target){.host = name, .port = port});
+    turn_until_closed(&client, 1);
+    stop(&client);
+    dns_destroy(client.loop.dns);
+    return client.outcome;
+}
+
+TEST(the_next_address_is_tried)
+{
+    struct peer peer;
+    const struct setup setup = standard();
+    peer_begin(&peer, AF_INET, 1, answer_always);
+    CHECK_INT(fetch_name(SLICE("two"), ntohs(peer.address.v4.sin_port), &setup), FETCH_ABORTED);
+    CHECK_INT(client.responses, 1);
+    CHECK(client.conn.address.v4.sin_addr.s_addr == htonl(INADDR_LOOPBACK));
+    peer_finish(&peer);
+    CHECK_INT(fetch_name(SLICE("none"), 9, &setup), FETCH_CONNECT_REFUSED);
+}
+
+/* The resolver's own server does not answer: the connection is closed while it waits. */
+TEST(resolving_has_its_time_out)
+{
+    struct setup setup = standard();
+    setup.limits.resolve_ms = 60;
+    CHECK_INT(fetch_name(SLICE("lycosa.test"), 9, &setup), FETCH_DNS_TIMEOUT);
+    CHECK_INT(client.readies, 0);
+}

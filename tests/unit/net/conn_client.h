@@ -97,6 +97,7 @@ static const struct conn_events events = {on_ready, on_head, on_body, on_respons
 
 struct setup {
     struct conn_limits limits;
+    struct tls_pool *tls; /* not NULL: the connection asks for TLS */
     struct bufring_options buffers;
     unsigned slots;
 };
@@ -112,8 +113,9 @@ static inline void start_with(struct client *c, const struct setup *setup)
     if (ring_init(&c->ring, &(struct ring_options){.slots = setup->slots, .cpu = -1}) < 0)
         check_failed(__FILE__, __LINE__, "%s", c->ring.error);
     CHECK_INT(bufring_init(&c->buffers, &c->ring, 0, &setup->buffers), 0);
-    conn_loop_init(&c->loop, &(struct conn_loop_options){
-                                 .ring = &c->ring, .buffers = &c->buffers, .limits = &setup->limits});
+    conn_loop_init(
+        &c->loop, &(struct conn_loop_options){
+                      .ring = &c->ring, .buffers = &c->buffers, .tls = setup->tls, .limits = &setup->limits});
     conn_init(&c->conn, &c->loop, &events);
     c->conn.owner = c;
     c->requests = 1;
@@ -129,8 +131,8 @@ static inline void start(struct client *c)
 
 static inline void begin(struct client *c, const struct peer *peer)
 {
-    const struct conn_target target = {.host = SLICE("test"),
-                                       .address = (const union conn_address *)&peer->address};
+    const struct conn_target target = {
+        .host = SLICE("test"), .tls = c->loop.tls, .address = (const union conn_address *)&peer->address};
     conn_begin(&c->conn, &target);
 }
 
