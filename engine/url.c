@@ -347,6 +347,18 @@ void url_open(struct url *url, struct slice text)
     }
 }
 
+bool url_join(struct url *url, struct slice host_key, struct slice path_query)
+{
+    uint16_t size = url->size;
+    if (host_key.len + path_query.len > size)
+        return false;
+    memcpy(url->text, host_key.ptr, host_key.len);
+    memcpy(url->text + host_key.len, path_query.ptr, path_query.len);
+    url_open(url, (struct slice){url->text, host_key.len + path_query.len});
+    url->size = size;
+    return true;
+}
+
 bool url_copy(struct url *copy, const struct url *url)
 {
     char *text = copy->text;

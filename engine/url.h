@@ -61,6 +61,10 @@ enum url_error url_parse(struct url *url, const struct url *base, struct slice i
  * the bytes. `text` is used in place and is not written to until url_parse or a canonical rule is applied. */
 void url_open(struct url *url, struct slice text);
 
+/* Puts together what url_host_key and url_path_query took apart, in the buffer of `url`; false if that is too
+ * small. Not the same as resolving the path, which may begin with "//". */
+bool url_join(struct url *url, struct slice host_key, struct slice path_query);
+
 /* `copy` is initialised with its own buffer; false if it is too small. */
 bool url_copy(struct url *copy, const struct url *url);
 

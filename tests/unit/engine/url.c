@@ -304,3 +304,23 @@ TEST(copy)
     CHECK_SLICE(url_path_query(&copy), "/a/b?c");
     CHECK_INT(copy.size, sizeof buffer);
 }
+
+/* Also for a path that resolution would take for a host. */
+TEST(join_undoes_the_parting)
+{
+    static const char *const texts[] = {"http://h/", "https://h:8443//x/y?z", "http://h/a?b",
+                                        "http://[::1]:8080//"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct url url, joined;
+        char buffer[40];
+        CHECK_INT(parse(&url, NULL, texts[i]), URL_OK);
+        url_init(&joined, buffer, url.len - 1u);
+        CHECK(!url_join(&joined, url_host_key(&url), url_path_query(&url)));
+        url_init(&joined, buffer, sizeof buffer);
+        CHECK(url_join(&joined, url_host_key(&url), url_path_query(&url)));
+        CHECK_SLICE(url_text(&joined), texts[i]);
+        CHECK(slice_equals(url_path_query(&joined), url_path_query(&url)));
+        CHECK_INT(joined.port, url.port);
+        CHECK_INT(joined.size, sizeof buffer);
+    }
+}
