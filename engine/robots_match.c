@@ -63,10 +63,16 @@ static void consider(struct search *search, const struct robots_entry *entry)
         search->best = entry;
 }
 
-/* How many bytes two texts have in common at their beginnings. */
+/* How many bytes two texts have in common at their beginnings, of at most `max`. */
 static size_t common_length(const char *a, const char *b, size_t max)
 {
     size_t i = 0;
+    for (uint64_t x, y; i + sizeof x <= max; i += sizeof x) {
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        if (x != y)
+            break;
+    }
     while (i < max && a[i] == b[i])
         i++;
     return i;
@@ -99,7 +105,8 @@ static uint32_t find_last(const struct robots *robots, struct slice path)
     const struct robots_entry *entries = robots_entries(robots);
     uint16_t head = robots_head(path);
     uint32_t high = count_heads(robots, head), low = high;
-    if (high && entries[high - 1].head == head)
+    bool undecided = high && entries[high - 1].head == head;
+    if (undecided && is_after(robots, &entries[high - 1], path))
         low = head ? count_heads(robots, head - 1u) : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

@@ -128,9 +128,13 @@ size_t robots_pattern_normalise(char *to, struct slice pattern)
 
 bool robots_path_is_normal(struct slice path)
 {
+    const uint8_t *bytes = (const uint8_t *)path.ptr;
     uint8_t seen = 0;
-    for (size_t i = 0; i < path.len; i++)
-        seen |= classes[(uint8_t)path.ptr[i]];
+    size_t i = 0;
+    for (; i + 4 <= path.len; i += 4)
+        seen |= classes[bytes[i]] | classes[bytes[i + 1]] | classes[bytes[i + 2]] | classes[bytes[i + 3]];
+    for (; i < path.len; i++)
+        seen |= classes[bytes[i]];
     return !(seen & (OTHER | SPECIAL | PERCENT));
 }
 
