@@ -1,12 +1,14 @@
-/* Lamport's one-producer one-consumer ring (1983) with free-running indices, and with each side keeping its
- * last look at the other's index (Lee, Bui and Kumar, MCRingBuffer, 2010): the line of the other side is
- * fetched once per round of the ring in the best case, not once per item.
+/* Giacomoni, Moseley and Vachharajani, "FastForward for efficient pipeline parallelism" (2008): the slot
+ * itself tells whether it is full, so the two sides share no index. In Lamport's ring (1983), and also when
+ * each side keeps its last look at the other's index, a side that catches up with the other fetches two lines
+ * per item, the index and the slot; here it fetches one, and with it up to seven slots more.
  *
- * Why it is correct: only the producer writes tail and only the consumer head. Slot p is written when
- * p - head < capacity by a look at head that acquired (A2) the release (R2) by which the consumer said that
- * it had read what was in that slot; and read when p < tail by a look that acquired (A1) the release (R1) by
- * which the producer said that it had written it. An old look only makes a side believe the ring fuller
- * (emptier) than it is, and it looks again before it says so. 64-bit indices do not come round. */
+ * Why it is correct: both sides go through the slots in the same order, round and round. The producer alone
+ * turns a slot from 0 to item + 1 and the consumer alone turns it back, so a slot alternates, and what the
+ * consumer finds in its n-th round is what the producer put there in its n-th: the producer waits for the 0
+ * of the round before, the consumer for the item. R1 and A1 hand over what the item points to. The way
+ * back is relaxed: the 0 says nothing but that the slot is free, and all accesses to one slot are in one
+ * order. */
 #include "lockfree/ring_spsc.h"
 
 #include <assert.h>
@@ -20,47 +22,53 @@ void ring_spsc_init(struct ring_spsc *ring, void *memory, size_t capacity)
 {
     assert(capacity && !(capacity & (capacity - 1)));
     assert((uintptr_t)memory % LF_CACHE_LINE == 0);
-    lf_store(&ring->producer.tail, 0, relaxed);
-    ring->producer.head_seen = 0;
-    lf_store(&ring->consumer.head, 0, relaxed);
-    ring->consumer.tail_seen = 0;
-    ring->producer.slots = ring->consumer.slots = memory;
-    ring->producer.mask = ring->consumer.mask = capacity - 1;
+    _Atomic(uint64_t) *slots = memory;
+    ring->producer.begin = ring->consumer.begin = slots;
+    ring->producer.end = ring->consumer.end = slots + capacity;
+    lf_store(&ring->producer.next, slots, relaxed);
+    lf_store(&ring->consumer.next, slots, relaxed);
+    for (size_t i = 0; i < capacity; i++)
+        lf_store(&slots[i], 0, relaxed);
 }
 
 size_t ring_spsc_push_batch(struct ring_spsc *ring, const uint64_t *items, size_t count)
 {
-    uint64_t mask = ring->producer.mask, tail = lf_load(&ring->producer.tail, relaxed);
-    uint64_t *slots = ring->producer.slots;
-    if (ring->producer.head_seen + mask + 1 - tail < count)
-        ring->producer.head_seen = lf_load(&ring->consumer.head, acquire); /* A2 pairs with R2 in pop */
-    uint64_t room = ring->producer.head_seen + mask + 1 - tail;
-    if (LF_BUG(ring_spsc_overfull, count > room, false))
-        count = room;
-    for (size_t i = 0; i < count; i++)
-        lf_plain_write(slots[(tail + i) & mask], items[i]);
-    lf_store(&ring->producer.tail, tail + count, release); /* R1 pairs with A1 in pop */
-    return count;
+    _Atomic(uint64_t) *slot = lf_load(&ring->producer.next, relaxed);
+    size_t pushed = 0;
+    while (pushed < count && LF_BUG(ring_spsc_overfull, !lf_load(slot, relaxed), true)) {
+        assert(items[pushed] != RING_SPSC_NEVER);
+        lf_store(slot, items[pushed++] + 1, release); /* R1 pairs with A1 in pop */
+        if (++slot == ring->producer.end)
+            slot = ring->producer.begin;
+    }
+    lf_store(&ring->producer.next, slot, relaxed);
+    return pushed;
 }
 
 size_t ring_spsc_pop_batch(struct ring_spsc *ring, uint64_t *items, size_t count)
 {
-    uint64_t mask = ring->consumer.mask, head = lf_load(&ring->consumer.head, relaxed);
-    const uint64_t *slots = ring->consumer.slots;
-    if (ring->consumer.tail_seen - head < count)
-        ring->consumer.tail_seen = lf_load(&ring->producer.tail, acquire); /* A1 pairs with R1 in push */
-    uint64_t there = ring->consumer.tail_seen - head;
-    if (count > there)
-        count = there;
-    for (size_t i = 0; i < count; i++)
-        items[i] = lf_plain_read(slots[(head + i) & mask]);
-    lf_store(&ring->consumer.head, head + count, release); /* R2 pairs with A2 in push */
-    return count;
+    _Atomic(uint64_t) *slot = lf_load(&ring->consumer.next, relaxed);
+    size_t popped = 0;
+    uint64_t seen;
+    while (popped < count && (seen = lf_load(slot, acquire))) { /* A1 pairs with R1 in push */
+        items[popped++] = seen - 1;
+        lf_store(slot, 0, relaxed);
+        if (++slot == ring->consumer.end)
+            slot = ring->consumer.begin;
+    }
+    lf_store(&ring->consumer.next, slot, relaxed);
+    return popped;
 }
 
+/* Where both sides are at the same slot, the ring is full or empty; the slot before it tells which, even when
+ * one side has changed the slot and not yet gone on. */
 size_t ring_spsc_count(struct ring_spsc *ring)
 {
-    uint64_t head = lf_load(&ring->consumer.head, relaxed), tail = lf_load(&ring->producer.tail, relaxed);
-    uint64_t capacity = ring->producer.mask + 1;
-    return tail - head < capacity ? tail - head : capacity;
+    _Atomic(uint64_t) *head = lf_load(&ring->consumer.next, relaxed),
+                      *tail = lf_load(&ring->producer.next, relaxed);
+    size_t capacity = (size_t)(ring->producer.end - ring->producer.begin);
+    if (tail != head)
+        return tail > head ? (size_t)(tail - head) : capacity - (size_t)(head - tail);
+    _Atomic(uint64_t) *before = head == ring->producer.begin ? ring->producer.end - 1 : head - 1;
+    return lf_load(before, relaxed) ? capacity : 0;
 }

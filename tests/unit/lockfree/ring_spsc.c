@@ -76,6 +76,42 @@ TEST(batches_and_single_calls_mix)
     CHECK(in > 5000 && in - out <= 16);
 }
 
+/* Every moment in which one side has changed a slot and not yet gone on: the count is off by that one item.
+ */
+TEST(the_count_holds_in_the_middle_of_an_operation)
+{
+    for (size_t capacity = 1; capacity <= 4; capacity *= 2) {
+        for (size_t inside = 0; inside <= capacity; inside++) {
+            ring_spsc_init(&ring, memory, capacity);
+            for (size_t i = 0; i < inside; i++)
+                CHECK(ring_spsc_push(&ring, i));
+            CHECK_INT(ring_spsc_count(&ring), inside);
+            if (inside < capacity) {
+                lf_store(lf_load(&ring.producer.next, relaxed), 7, relaxed);
+                size_t count = ring_spsc_count(&ring);
+                CHECK(count == inside || count == inside + 1);
+                lf_store(lf_load(&ring.producer.next, relaxed), 0, relaxed);
+            }
+            if (inside > 0) {
+                lf_store(lf_load(&ring.consumer.next, relaxed), 0, relaxed);
+                size_t count = ring_spsc_count(&ring);
+                CHECK(count == inside || count == inside - 1);
+            }
+        }
+    }
+}
+
+TEST(every_word_but_one_can_be_an_item)
+{
+    const uint64_t items[] = {0, 1, UINT64_MAX - 1, UINT64_C(1) << 63, RING_SPSC_NEVER - 1};
+    uint64_t item;
+    ring_spsc_init(&ring, memory, 8);
+    for (unsigned i = 0; i < 5; i++) {
+        CHECK(ring_spsc_push(&ring, items[i]));
+        CHECK(ring_spsc_pop(&ring, &item) && item == items[i]);
+    }
+}
+
 TEST(the_sides_share_no_line)
 {
     CHECK(offsetof(struct ring_spsc, consumer) - offsetof(struct ring_spsc, producer) >= 128);
