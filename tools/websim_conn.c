@@ -470,7 +470,7 @@ static void on_closed(struct websim_conn *conn)
     loop->stats.open--;
     set_state(conn, WEBSIM_CONN_FREE);
     release(conn);
-    websim_loop_on_free(loop);
+    websim_loop_on_free(loop, conn->slot);
 }
 
 void websim_conn_on_event(void *owner, const struct ring_event *event)

@@ -42,7 +42,7 @@ static uint64_t page_bits(const struct websim_site *site, uint32_t index)
 
 static enum websim_fault page_fault(const struct websim_site *site, uint32_t index)
 {
-    if (!websim_site_is_leaf(site, index))
+    if (!site->web->has_page_faults || !websim_site_is_leaf(site, index))
         return WEBSIM_FAULT_NONE;
     return websim_fault_draw(site->web->parameters.faults, WEBSIM_FAULT_PAGE_FIRST, WEBSIM_FAULT_COUNT,
                              websim_hash(page_bits(site, index), DRAW_FAULT));

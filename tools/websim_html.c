@@ -43,6 +43,10 @@ static void put(struct writer *writer, struct slice text)
 /* In an attribute & is written as a reference. */
 static void put_escaped(struct writer *writer, struct slice text)
 {
+    if (!memchr(text.ptr, '&', text.len)) {
+        put(writer, text);
+        return;
+    }
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] == '&')
             PUT(writer, "&amp;");

@@ -85,50 +85,52 @@ void websim_loop_record(struct websim_loop *loop, const struct websim_record *re
         flush_records(loop, false);
 }
 
-static void arm_accept(struct websim_listener *listener)
+static void arm_accept(struct websim_loop *loop, struct websim_listener *listener, int slot)
 {
-    struct websim_loop *loop = listener->loop;
     struct io_uring_sqe *sqe = ring_sqe(&loop->ring);
-    io_uring_prep_multishot_accept_direct(sqe, listener->fd, NULL, NULL, 0);
-    ring_tag(sqe, loop->kind_accept, 0, listener);
-    listener->armed = true;
+    io_uring_prep_accept_direct(sqe, listener->fd, NULL, NULL, 0, (unsigned)slot);
+    ring_tag(sqe, loop->kind_accept, (uint8_t)(listener - loop->listeners), &loop->conns[slot]);
+    listener->accepts++;
+}
+
+/* As many accepts as are wanted and slots are free. */
+static void arm_accepts(struct websim_loop *loop)
+{
+    for (unsigned i = 0; i < loop->listener_count && !loop->stopping; i++) {
+        struct websim_listener *listener = &loop->listeners[i];
+        int slot;
+        while (listener->accepts < listener->accepts_most && (slot = ring_slot_acquire(&loop->ring)) >= 0)
+            arm_accept(loop, listener, slot);
+    }
 }
 
 static void on_accept(void *owner, const struct ring_event *event)
 {
     struct websim_loop *loop = owner;
-    struct websim_listener *listener = event->object;
-    if (event->result >= 0)
-        websim_conn_open(&loop->conns[event->result], listener->protocol);
-    if (event->flags & IORING_CQE_F_MORE)
-        return;
-    listener->armed = false;
-    if (event->result == -ENFILE) {
-        loop->accept_paused = true; /* the table is full; clients wait in the backlog */
-        return;
+    struct websim_listener *listener = &loop->listeners[event->detail];
+    struct websim_conn *conn = event->object;
+    listener->accepts--;
+    if (event->result >= 0) {
+        websim_conn_open(conn, listener->protocol);
+    } else {
+        ring_slot_release(&loop->ring, (int)conn->slot);
+        loop->stats.accept_errors += event->result != -ECANCELED;
     }
-    if (event->result < 0 && event->result != -ECANCELED)
-        loop->stats.accept_errors++;
-    if (!loop->stopping)
-        arm_accept(listener);
+    arm_accepts(loop);
 }
 
-void websim_loop_on_free(struct websim_loop *loop)
+void websim_loop_on_free(struct websim_loop *loop, uint32_t slot)
 {
-    if (!loop->accept_paused || loop->stopping)
-        return;
-    loop->accept_paused = false;
-    for (unsigned i = 0; i < loop->listener_count; i++)
-        if (!loop->listeners[i].armed)
-            arm_accept(&loop->listeners[i]);
+    ring_slot_release(&loop->ring, (int)slot);
+    arm_accepts(loop);
 }
 
-void websim_loop_listen(struct websim_loop *loop, int fd, enum websim_protocol protocol)
+void websim_loop_listen(struct websim_loop *loop, int fd, enum websim_protocol protocol, unsigned accepts)
 {
     assert(loop->listener_count < WEBSIM_LISTENERS_MAX);
-    struct websim_listener *listener = &loop->listeners[loop->listener_count++];
-    *listener = (struct websim_listener){.fd = fd, .protocol = protocol, .loop = loop};
-    arm_accept(listener);
+    loop->listeners[loop->listener_count++] =
+        (struct websim_listener){.fd = fd, .protocol = protocol, .accepts_most = accepts};
+    arm_accepts(loop);
 }
 
 static void arm_poll(struct websim_loop *loop, int fd, uint8_t kind)
@@ -185,6 +187,12 @@ static void on_dns(void *owner, const struct ring_event *event)
         arm_poll(loop, loop->dns_fd, loop->kind_dns);
 }
 
+static void on_cancel(void *owner, const struct ring_event *event)
+{
+    (void)owner;
+    (void)event;
+}
+
 static bool allocate(struct websim_loop *loop)
 {
     size_t block = WEBSIM_LOOP_RECORDS * sizeof *loop->records;
@@ -206,7 +214,7 @@ static int fail(const char *what, int error)
 
 int websim_loop_init(struct websim_loop *loop, const struct websim_loop_options *options)
 {
-    struct ring_options ring = {.slots_accepted = options->connections, .cpu = options->cpu};
+    struct ring_options ring = {.slots = options->connections, .cpu = options->cpu};
     struct bufring_options buffers = {.count = RECEIVE_COUNT, .bytes = RECEIVE_BYTES};
     struct websim_shared *shared = options->shared;
     memset(loop, 0, sizeof *loop);
@@ -231,6 +239,7 @@ int websim_loop_init(struct websim_loop *loop, const struct websim_loop_options 
     loop->kind_conn = ring_register(&loop->ring, websim_conn_on_event, loop);
     loop->kind_dns = ring_register(&loop->ring, on_dns, loop);
     loop->kind_stop = ring_register(&loop->ring, on_stop, loop);
+    loop->kind_cancel = ring_register(&loop->ring, on_cancel, loop);
     loop->kind_journal = ring_register(&loop->ring, on_journal, loop);
     arm_poll(loop, loop->stop_fd, loop->kind_stop);
     if (loop->dns_fd >= 0)
@@ -238,19 +247,21 @@ int websim_loop_init(struct websim_loop *loop, const struct websim_loop_options 
     return 0;
 }
 
-/* Ends what is armed without end: accepts and polls. */
+static void cancel(struct websim_loop *loop, int fd)
+{
+    struct io_uring_sqe *sqe = ring_sqe(&loop->ring);
+    io_uring_prep_cancel_fd(sqe, fd, IORING_ASYNC_CANCEL_ALL);
+    ring_tag(sqe, loop->kind_cancel, 0, NULL);
+}
+
+/* Ends what waits without end: accepts and polls. */
 static void cancel_endless(struct websim_loop *loop)
 {
-    struct io_uring_sqe target;
-    for (unsigned i = 0; i < loop->listener_count + 2; i++) {
-        if (i < loop->listener_count)
-            ring_tag(&target, loop->kind_accept, 0, &loop->listeners[i]);
-        else
-            ring_tag(&target, i == loop->listener_count ? loop->kind_dns : loop->kind_stop, 0, NULL);
-        struct io_uring_sqe *sqe = ring_sqe(&loop->ring);
-        io_uring_prep_cancel64(sqe, target.user_data, 0);
-        ring_tag(sqe, loop->kind_stop, 0, NULL);
-    }
+    for (unsigned i = 0; i < loop->listener_count; i++)
+        cancel(loop, loop->listeners[i].fd);
+    cancel(loop, loop->stop_fd);
+    if (loop->dns_fd >= 0)
+        cancel(loop, loop->dns_fd);
 }
 
 int websim_loop_run(struct websim_loop *loop)

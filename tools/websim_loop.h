@@ -17,14 +17,15 @@ enum websim_protocol {
     WEBSIM_PROTOCOL_DNS,
 };
 
-/* Listeners of a thread: IPv4 and IPv6 of each protocol. */
-#define WEBSIM_LISTENERS_MAX 6
+/* One per protocol. */
+#define WEBSIM_LISTENERS_MAX 3
 
+/* A listening socket, shared by all threads. Each accept that waits on it has a slot of its own, so that none
+ * is accepted that has no place; a thread whose slots are all taken leaves the others to accept. */
 struct websim_listener {
     int fd;
     enum websim_protocol protocol;
-    struct websim_loop *loop;
-    bool armed;
+    unsigned accepts, accepts_most; /* that wait */
 };
 
 /* What all threads share. */
@@ -65,10 +66,9 @@ struct websim_loop {
     unsigned connections_max;
     uint32_t next_id;
     uint64_t previous_ns; /* when the turn before this one began */
-    uint8_t kind_accept, kind_conn, kind_dns, kind_stop, kind_journal;
+    uint8_t kind_accept, kind_conn, kind_dns, kind_stop, kind_journal, kind_cancel;
     int stop_fd, dns_fd;
     bool stopping;
-    bool accept_paused;
     struct websim_listener listeners[WEBSIM_LISTENERS_MAX];
     unsigned listener_count;
     struct websim_record *records; /* the block that is being filled */
@@ -81,14 +81,15 @@ struct websim_loop {
 
 /* In the thread that will run it. 0, or a negative errno after one line on stderr. */
 int websim_loop_init(struct websim_loop *loop, const struct websim_loop_options *options);
-void websim_loop_listen(struct websim_loop *loop, int fd, enum websim_protocol protocol);
+/* `accepts`: how many clients can be accepted in one turn. */
+void websim_loop_listen(struct websim_loop *loop, int fd, enum websim_protocol protocol, unsigned accepts);
 /* Until stop_fd is readable; then ends all connections. 0 or a negative errno. */
 int websim_loop_run(struct websim_loop *loop);
 void websim_loop_fini(struct websim_loop *loop);
 
 /* For connections. */
 void websim_loop_record(struct websim_loop *loop, const struct websim_record *record);
-/* A slot has become free: accept again if that had to stop. */
-void websim_loop_on_free(struct websim_loop *loop);
+/* The connection's slot has become free. */
+void websim_loop_on_free(struct websim_loop *loop, uint32_t slot);
 struct websim_reply *websim_reply_acquire(struct websim_loop *loop);
 void websim_reply_release(struct websim_loop *loop, struct websim_reply *reply);

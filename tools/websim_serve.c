@@ -19,6 +19,9 @@
 #define THREADS_MAX 64
 /* DNS questions of a resolver over TCP, control connections, and the like. */
 #define CONNECTIONS_DEFAULT 16384
+/* Clients that a thread accepts in one turn. */
+#define ACCEPTS     64
+#define DNS_ACCEPTS 2
 
 struct serve_options {
     uint64_t threads, connections, dns_port, seconds;
@@ -29,9 +32,9 @@ struct serve_options {
 struct server {
     struct serve_options options;
     struct websim_shared *shared;
-    int stop_fd, refuse_fd;
+    int stop_fd, refuse_fd, http_fd, https_fd;
     uint16_t dns_port;
-    struct websim_listen_pair dns, http[THREADS_MAX], https[THREADS_MAX];
+    struct websim_listen_dns dns;
 };
 
 struct thread {
@@ -42,13 +45,6 @@ struct thread {
     struct websim_loop_stats stats;
     pthread_barrier_t *ready;
 };
-
-static void listen_pair(struct websim_loop *loop, const struct websim_listen_pair *pair,
-                        enum websim_protocol protocol)
-{
-    websim_loop_listen(loop, pair->first, protocol);
-    websim_loop_listen(loop, pair->second, protocol);
-}
 
 static void *run_thread(void *argument)
 {
@@ -62,16 +58,16 @@ static void *run_thread(void *argument)
         /* From the last processor down: a crawler's loops begin at the first. */
         .cpu = server->options.no_pin ? -1 : (int)(cpus - 1 - (long)thread->number % cpus),
         .stop_fd = server->stop_fd,
-        .dns_fd = thread->number == 0 && !server->options.no_dns ? server->dns.first : -1,
+        .dns_fd = thread->number == 0 && !server->options.no_dns ? server->dns.udp : -1,
     };
     struct websim_loop *loop = malloc(sizeof *loop);
     thread->result = loop ? websim_loop_init(loop, &options) : -ENOMEM;
     if (thread->result == 0) {
-        listen_pair(loop, &server->http[thread->number], WEBSIM_PROTOCOL_HTTP);
-        if (server->shared->tls)
-            listen_pair(loop, &server->https[thread->number], WEBSIM_PROTOCOL_HTTPS);
         if (thread->number == 0 && !server->options.no_dns)
-            websim_loop_listen(loop, server->dns.second, WEBSIM_PROTOCOL_DNS);
+            websim_loop_listen(loop, server->dns.tcp, WEBSIM_PROTOCOL_DNS, DNS_ACCEPTS);
+        if (server->shared->tls)
+            websim_loop_listen(loop, server->https_fd, WEBSIM_PROTOCOL_HTTPS, ACCEPTS);
+        websim_loop_listen(loop, server->http_fd, WEBSIM_PROTOCOL_HTTP, ACCEPTS);
     }
     pthread_barrier_wait(thread->ready);
     if (thread->result == 0) {
@@ -84,17 +80,12 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-/* One port for all threads. */
-static int open_port(struct websim_listen_pair *sockets, uint64_t *port, unsigned threads)
+static int open_port(int *fd, uint64_t *port)
 {
     uint16_t number = (uint16_t)*port;
-    if (number && !websim_listen_is_free(number))
-        return websim_options_error("serve", "port %u is taken", number);
-    for (unsigned i = 0; i < threads; i++)
-        if (!websim_listen_http(&sockets[i], &number))
-            return WEBSIM_EXIT_USAGE;
+    *fd = websim_listen_http(&number);
     *port = number;
-    return 0;
+    return *fd < 0 ? WEBSIM_EXIT_USAGE : 0;
 }
 
 static bool needs_tls(const struct websim_parameters *p)
@@ -104,10 +95,8 @@ static bool needs_tls(const struct websim_parameters *p)
 
 static int open_sockets(struct server *server, struct websim_parameters *p)
 {
-    unsigned threads = (unsigned)server->options.threads;
     uint16_t refuse = (uint16_t)p->refuse_port;
-    if (open_port(server->http, &p->port, threads) ||
-        (needs_tls(p) && open_port(server->https, &p->tls_port, threads)))
+    if (open_port(&server->http_fd, &p->port) || (needs_tls(p) && open_port(&server->https_fd, &p->tls_port)))
         return WEBSIM_EXIT_USAGE;
     if (p->faults[WEBSIM_FAULT_REFUSE] && (server->refuse_fd = websim_listen_refuse(&refuse)) < 0)
         return WEBSIM_EXIT_USAGE;

@@ -45,6 +45,10 @@ void websim_web_init(struct websim_web *web, const struct websim_parameters *par
 {
     uint64_t hosts = parameters->hosts, bits = websim_hash(parameters->seed, 0);
     web->parameters = *parameters;
+    web->has_host_faults = web->has_page_faults = false;
+    for (unsigned i = 1; i < WEBSIM_FAULT_COUNT; i++)
+        if (parameters->faults[i])
+            *(i < WEBSIM_FAULT_PAGE_FIRST ? &web->has_host_faults : &web->has_page_faults) = true;
     /* Near the golden section, so that neighbours differ in rank. */
     web->rank_step = hosts * 5 / 8 + websim_below(bits, hosts / 16 + 1);
     while (gcd(web->rank_step, hosts) != 1)
@@ -93,13 +97,17 @@ struct websim_site websim_site(const struct websim_web *web, uint32_t host)
 
 enum websim_fault websim_host_fault(const struct websim_web *web, uint32_t host)
 {
+    if (!web->has_host_faults)
+        return WEBSIM_FAULT_NONE;
     return websim_fault_draw(web->parameters.faults, WEBSIM_FAULT_NONE + 1, WEBSIM_FAULT_PAGE_FIRST,
                              websim_host_bits(web, host, BITS_FAULT));
 }
 
 bool websim_host_is_https(const struct websim_web *web, uint32_t host)
 {
-    return websim_host_fault(web, host) == WEBSIM_FAULT_EXPIRED ||
+    if (websim_host_fault(web, host) == WEBSIM_FAULT_EXPIRED)
+        return true;
+    return web->parameters.https &&
            websim_chance(websim_host_bits(web, host, BITS_HTTPS), (uint32_t)web->parameters.https);
 }
 

@@ -40,6 +40,7 @@ struct websim_web {
     uint64_t rank_step, rank_start; /* rank of host h by size: (h * step + start) mod hosts */
     int64_t pages_q16;              /* log2 of the scale of the law of sizes */
     uint64_t domains;
+    bool has_host_faults, has_page_faults;
     struct websim_lognormal links_law, size_law;
 };
 

@@ -22,8 +22,10 @@ def without_own(words):
     """Serve's own options are not the web's."""
     kept = []
     for word in words:
-        if word in ("--journal", "--ca", "--threads"):
+        if word in ("--journal", "--ca", "--threads", "--connections"):
             next(words)
+        elif word == "--no-dns":
+            continue
         else:
             kept.append(word)
     return kept

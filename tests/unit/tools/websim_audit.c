@@ -195,7 +195,7 @@ TEST(hosts_of_one_address_share_its_rest)
 {
     struct websim_audit_options options = {
         .ratio_ppm = 1000000, .address_ratio_ppm = 500000, .burst_ns = 100 * MS, .robots_known = true};
-    uint32_t first, second;
+    uint32_t first = 0, second = 0;
     begin();
     find_hosts(true, &first, &second);
     visit(first, 0, 10);
@@ -219,7 +219,7 @@ TEST(an_address_may_have_several_visits_if_told_so)
                                            .burst_ns = 100 * MS,
                                            .connections_per_address = 2,
                                            .robots_known = true};
-    uint32_t first, second;
+    uint32_t first = 0, second = 0;
     begin();
     find_hosts(true, &first, &second);
     visit(first, 0, 10);
@@ -235,7 +235,7 @@ TEST(an_address_may_have_several_visits_if_told_so)
 
 TEST(simultaneous_connections)
 {
-    uint32_t first, second;
+    uint32_t first = 0, second = 0;
     begin();
     find_hosts(true, &first, &second);
     visit(first, 0, 3);
