@@ -31,3 +31,7 @@
 #define ROBOTS_REDIRECTS_MAX 5
 /* robots: a Crawl-delay above a day is a mistake in the file or a refusal; it is kept as a day. */
 #define ROBOTS_DELAY_MS_MAX (24u * 3600 * 1000)
+/* decode: what passes from one coding of a stack to the next at a time. Fits the first-level cache with room. */
+#define DECODE_BUFFER_BYTES 16384
+/* decode: RFC 9659 lets a zstd body ask for a window of 8 MiB at most. */
+#define DECODE_ZSTD_WINDOW_LOG_MAX 23

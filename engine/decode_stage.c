@@ -1,0 +1,256 @@
+#include "engine/decode_stage.h"
+
+#include <assert.h>
+#include <brotli/decode.h>
+#include <isa-l.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+#include "engine/limits.h"
+
+/* brotli allocates for each stream anew. What it frees is kept here, so that the next stream finds it. */
+struct decode_block {
+    struct decode_block *next;
+    size_t size;
+    _Alignas(max_align_t) char bytes[];
+};
+
+static void *take_block(void *context, size_t size)
+{
+    struct decode_stage *stage = context;
+    for (struct decode_block **at = &stage->blocks; *at; at = &(*at)->next) {
+        struct decode_block *block = *at;
+        if (block->size >= size && block->size / 2 <= size) {
+            *at = block->next;
+            return block->bytes;
+        }
+    }
+    struct decode_block *block = malloc(sizeof(*block) + size);
+    if (!block)
+        return NULL;
+    block->size = size;
+    return block->bytes;
+}
+
+static void give_block(void *context, void *bytes)
+{
+    struct decode_stage *stage = context;
+    if (!bytes)
+        return;
+    struct decode_block *block =
+        (struct decode_block *)((char *)bytes - offsetof(struct decode_block, bytes));
+    block->next = stage->blocks;
+    stage->blocks = block;
+}
+
+static void begin_inflate(struct decode_stage *stage, uint32_t wrapper)
+{
+    isal_inflate_reset(stage->inflate);
+    stage->inflate->crc_flag = wrapper;
+    stage->inflate->hist_bits = 0;
+    stage->has_member = true;
+}
+
+static void begin_brotli(struct decode_stage *stage)
+{
+    if (stage->brotli)
+        BrotliDecoderDestroyInstance(stage->brotli);
+    stage->brotli = BrotliDecoderCreateInstance(take_block, give_block, stage);
+}
+
+void decode_stage_begin(struct decode_stage *stage, enum decode_coding coding)
+{
+    stage->coding = coding;
+    stage->has_begun = stage->has_member = stage->is_done = stage->is_wrapped = false;
+    stage->head_len = 0;
+    if ((coding == DECODE_GZIP || coding == DECODE_DEFLATE) && !stage->inflate) {
+        stage->inflate = malloc(sizeof(*stage->inflate));
+        isal_inflate_init(stage->inflate);
+    }
+    if (coding == DECODE_BROTLI)
+        begin_brotli(stage);
+    if (coding == DECODE_ZSTD) {
+        if (!stage->zstd)
+            stage->zstd = ZSTD_createDCtx();
+        ZSTD_DCtx_reset(stage->zstd, ZSTD_reset_session_only);
+        ZSTD_DCtx_setParameter(stage->zstd, ZSTD_d_windowLogMax, DECODE_ZSTD_WINDOW_LOG_MAX);
+    }
+}
+
+void decode_stage_fini(struct decode_stage *stage)
+{
+    free(stage->inflate);
+    if (stage->brotli)
+        BrotliDecoderDestroyInstance(stage->brotli);
+    ZSTD_freeDCtx(stage->zstd);
+    while (stage->blocks) {
+        struct decode_block *next = stage->blocks->next;
+        free(stage->blocks);
+        stage->blocks = next;
+    }
+}
+
+/* Runs ISA-L over `bytes`; the caller sees how much of them is left. */
+static int inflate(struct decode_stage *stage, struct slice *bytes, struct decode_output *output)
+{
+    struct inflate_state *state = stage->inflate;
+    size_t room = output->room - output->written;
+    state->next_in = (uint8_t *)(uintptr_t)bytes->ptr;
+    state->avail_in = bytes->len > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes->len;
+    state->next_out = (uint8_t *)output->ptr + output->written;
+    state->avail_out = room > UINT32_MAX ? UINT32_MAX : (uint32_t)room;
+    int result = isal_inflate(state);
+    output->written = (size_t)(state->next_out - (uint8_t *)output->ptr);
+    *bytes = slice_skip(*bytes, (size_t)((const char *)state->next_in - bytes->ptr));
+    return result;
+}
+
+/* The first two bytes decide: of deflate which of its two readings, of gzip whether a further member follows
+ * or garbage. Returns false as long as they are not here. */
+static bool read_head(struct decode_stage *stage, struct slice *input)
+{
+    while (stage->head_len < 2 && input->len) {
+        stage->head[stage->head_len++] = (unsigned char)input->ptr[0];
+        *input = slice_skip(*input, 1);
+    }
+    return stage->head_len == 2;
+}
+
+static bool is_zlib(const unsigned char head[2])
+{
+    return (head[0] & 0x0f) == 8 && (head[0] >> 4) <= 7 && (head[0] << 8 | head[1]) % 31 == 0;
+}
+
+/* Begins a member with the two bytes that were kept back. False if they begin none. */
+static bool begin_member(struct decode_stage *stage, struct decode_output *output)
+{
+    bool is_gzip = stage->coding == DECODE_GZIP;
+    stage->is_wrapped = !is_gzip && is_zlib(stage->head);
+    if (is_gzip && (stage->head[0] != 0x1f || stage->head[1] != 0x8b))
+        return false;
+    begin_inflate(stage, is_gzip ? ISAL_GZIP : stage->is_wrapped ? ISAL_ZLIB : ISAL_DEFLATE);
+    struct slice head = {(const char *)stage->head, 2};
+    stage->head_len = 0;
+    return inflate(stage, &head, output) >= 0 && head.len == 0;
+}
+
+/* Between two members: the next one is begun if there is any. */
+static enum decode_result next_member(struct decode_stage *stage, struct slice *input,
+                                      struct decode_output *output)
+{
+    if (!read_head(stage, input))
+        return DECODE_MORE;
+    if (!begin_member(stage, output)) {
+        stage->is_done = stage->has_begun;
+        return stage->has_begun ? DECODE_DONE : DECODE_CORRUPT;
+    }
+    stage->has_begun = true;
+    return DECODE_FULL;
+}
+
+static bool is_finished(const struct decode_stage *stage)
+{
+    return stage->inflate->block_state == ISAL_BLOCK_FINISH;
+}
+
+static enum decode_result run_inflate(struct decode_stage *stage, struct slice *input,
+                                      struct decode_output *output)
+{
+    for (;;) {
+        enum decode_result result = stage->has_member ? DECODE_FULL : next_member(stage, input, output);
+        if (result != DECODE_FULL)
+            return result;
+        if (!is_finished(stage) && inflate(stage, input, output) < 0)
+            return DECODE_CORRUPT;
+        if (!is_finished(stage))
+            return output->written == output->room ? DECODE_FULL : DECODE_MORE;
+        stage->has_member = false;
+        if (stage->coding == DECODE_DEFLATE) {
+            stage->is_done = true;
+            return DECODE_DONE;
+        }
+    }
+}
+
+static enum decode_result run_brotli(struct decode_stage *stage, struct slice *input,
+                                     struct decode_output *output)
+{
+    const uint8_t *next_in = (const uint8_t *)input->ptr;
+    uint8_t *next_out = (uint8_t *)output->ptr + output->written;
+    size_t available_in = input->len, available_out = output->room - output->written;
+    if (!stage->brotli)
+        return DECODE_CORRUPT;
+    BrotliDecoderResult result = BrotliDecoderDecompressStream(stage->brotli, &available_in, &next_in,
+                                                               &available_out, &next_out, NULL);
+    *input = slice_skip(*input, input->len - available_in);
+    output->written = output->room - available_out;
+    switch (result) {
+    case BROTLI_DECODER_RESULT_SUCCESS:
+        stage->is_done = true;
+        return DECODE_DONE;
+    case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT:
+        return DECODE_MORE;
+    case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
+        return DECODE_FULL;
+    case BROTLI_DECODER_RESULT_ERROR:
+        break;
+    }
+    return DECODE_CORRUPT;
+}
+
+static enum decode_result run_zstd(struct decode_stage *stage, struct slice *input,
+                                   struct decode_output *output)
+{
+    ZSTD_inBuffer in = {input->ptr, input->len, 0};
+    ZSTD_outBuffer out = {output->ptr, output->room, output->written};
+    enum decode_result result = DECODE_MORE;
+    /* Without input a call is of use only where a frame still has something to give. */
+    bool goes_on = input->len || stage->has_member;
+    while (goes_on) {
+        size_t before = in.pos, left = ZSTD_decompressStream(stage->zstd, &out, &in);
+        if (ZSTD_isError(left)) {
+            /* Behind a frame, what is no frame is garbage and ignored. */
+            stage->is_done = stage->has_begun && !stage->has_member;
+            result = stage->is_done ? DECODE_DONE : DECODE_CORRUPT;
+            break;
+        }
+        stage->has_begun |= in.pos > before;
+        stage->has_member = left != 0;
+        if (out.pos == out.size && left != 0)
+            result = DECODE_FULL;
+        goes_on = in.pos < in.size && result != DECODE_FULL;
+    }
+    *input = slice_skip(*input, in.pos);
+    output->written = out.pos;
+    return result;
+}
+
+enum decode_result decode_stage_run(struct decode_stage *stage, struct slice *input,
+                                    struct decode_output *output)
+{
+    if (stage->is_done) {
+        *input = slice_skip(*input, input->len);
+        return DECODE_DONE;
+    }
+    switch (stage->coding) {
+    case DECODE_GZIP:
+    case DECODE_DEFLATE:
+        return run_inflate(stage, input, output);
+    case DECODE_BROTLI:
+        return run_brotli(stage, input, output);
+    case DECODE_ZSTD:
+        return run_zstd(stage, input, output);
+    case DECODE_CODINGS:
+        break;
+    }
+    assert(!"a coding");
+    return DECODE_CORRUPT;
+}
+
+bool decode_stage_may_end(const struct decode_stage *stage)
+{
+    if (stage->is_done)
+        return true;
+    bool has_frames = stage->coding == DECODE_GZIP || stage->coding == DECODE_ZSTD;
+    return has_frames && stage->has_begun && !stage->has_member;
+}
