@@ -2,6 +2,7 @@
  * The 64-bit hash of the sieve is engine/hash.h. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +28,11 @@ void fingerprint_base32(const unsigned char digest[FINGERPRINT_SHA1_BYTES],
                         char text[FINGERPRINT_BASE32_CHARS]);
 
 /* The normalised form of a page: its words in lower case, one space between two. Markup, attributes,
- * comments, scripts, styles, digits and the names of months and weekdays are left out, so that pages which
- * differ by a date, a counter or a session id come out the same. `out` has room for html.len bytes; returns
- * the length. */
+ * comments, scripts, styles, character references, words with digits and the names of months and weekdays are
+ * left out, so that pages which differ by a date, a counter or a session id come out the same. Bytes above
+ * 127 count as letters. `out` has room for html.len bytes; returns the length. */
 size_t fingerprint_normalise(struct slice html, char *out);
+
+/* SHA-1 in portable C even where the CPU has better, for tests and benchmarks; not while another thread
+ * hashes. */
+void fingerprint_use_plain(bool plain);

@@ -83,7 +83,8 @@ struct html_tag {
 enum html_flag {
     HTML_READ_NOSCRIPT = 1 << 0, /* noscript is markup, as without scripting */
     HTML_READ_STYLES = 1 << 1,   /* report every tag that has a style attribute */
-    HTML_PLAIN = 1 << 2,         /* portable code even where the CPU has better */
+    HTML_READ_ALL = 1 << 2,      /* report every tag, wherever it is */
+    HTML_PLAIN = 1 << 3,         /* portable code even where the CPU has better */
 };
 
 /* Where certain bytes are within 64 bytes from `at`: a bit each. */

@@ -313,6 +313,8 @@ static WALK_TARGET const char *WALK(read_attributes)(struct html_walk *walk, con
 /* Whether the caller of html_next is to see this start tag. */
 static inline bool WALK(is_wanted)(const struct html_walk *walk, const struct html_tag *tag, bool is_foreign)
 {
+    if (walk->flags & HTML_READ_ALL)
+        return true;
     if (walk->template_depth)
         return false;
     if (tag->element >= HTML_A && tag->element <= HTML_VIDEO && (!is_foreign || tag->element == HTML_A))
@@ -362,7 +364,7 @@ static WALK_TARGET bool WALK(end_tag)(struct html_walk *walk, const char *open, 
     tag->has = 0;
     tag->open = open;
     tag->close = close;
-    return tag->element == HTML_A && walk->template_depth == 0;
+    return (tag->element == HTML_A && walk->template_depth == 0) || (walk->flags & HTML_READ_ALL);
 }
 
 static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
@@ -370,7 +372,7 @@ static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
     const char *at = walk->at, *end = walk->end;
     /* Shorter than "</a>" is no tag that matters. */
     while (end - at >= 4 && end - (at = WALK(seek_tag)(walk, at)) >= 4) {
-        bool is_careful = walk->foreign_depth || walk->flags & HTML_READ_STYLES;
+        bool is_careful = walk->foreign_depth || walk->flags & (HTML_READ_STYLES | HTML_READ_ALL);
         if (html_is(at[1], HTML_LETTER)) {
             tag->element = html_may_matter(at + 1) ? html_find_element(at + 1, end) : HTML_OTHER;
             if (tag->element != HTML_OTHER || is_careful) {
