@@ -9,7 +9,8 @@
 #include "engine/limits.h"
 #include "engine/utf8.h"
 
-#define NOT_OPEN ((iconv_t)-1)
+#define HIGH_BITS 0x8080808080808080u /* of eight bytes: none is set in ASCII */
+#define NOT_OPEN  ((iconv_t)-1)
 
 /* iconv_open takes a lock and reads files: once per encoding and thread is enough. */
 static _Thread_local struct {
@@ -44,7 +45,7 @@ bool encoding_is_utf8(struct slice text)
         uint64_t word;
         if (text.len >= sizeof(word)) {
             memcpy(&word, text.ptr, sizeof(word));
-            if ((word & 0x8080808080808080u) == 0) {
+            if ((word & HIGH_BITS) == 0) {
                 text = slice_skip(text, sizeof(word));
                 continue;
             }
@@ -62,8 +63,19 @@ bool encoding_is_utf8(struct slice text)
 static size_t from_windows_1252(struct slice text, char *out)
 {
     char *to = out;
-    for (size_t i = 0; i < text.len; i++)
-        to += entity_put_utf8(entity_windows_1252((unsigned char)text.ptr[i]), to);
+    while (text.len) {
+        uint64_t word = ~0ull;
+        if (text.len >= sizeof(word))
+            memcpy(&word, text.ptr, sizeof(word));
+        if ((word & HIGH_BITS) == 0) {
+            memcpy(to, &word, sizeof(word));
+            to += sizeof(word);
+            text = slice_skip(text, sizeof(word));
+        } else {
+            to += entity_put_utf8(entity_windows_1252((unsigned char)text.ptr[0]), to);
+            text = slice_skip(text, 1);
+        }
+    }
     return (size_t)(to - out);
 }
 
