@@ -22,9 +22,10 @@ _Static_assert(TLS_INPUT_BYTES >= BR_SSL_BUFSIZE_INPUT, "room for the longest re
 _Static_assert(sizeof(br_ssl_session_parameters) < TLS_SESSION_BYTES, "room for the session and one byte");
 
 /* The byte of a kept session that tells what was wrong with the certificate. */
-#define SESSION_ERROR_AT    sizeof(br_ssl_session_parameters)
-#define SEED_BYTES          32
-#define RECORD_HEADER_BYTES 5
+#define SESSION_ERROR_AT     sizeof(br_ssl_session_parameters)
+#define SEED_BYTES           32
+#define RECORD_HEADER_BYTES  5
+#define LONGEST_FRAGMENT_LOG 14
 /* BearSSL's buffer for the server's name. */
 #define HOST_BYTES_MAX (sizeof((br_ssl_engine_context *)0)->server_name - 1)
 
@@ -125,6 +126,9 @@ static void set_up(struct tls *tls)
     br_ssl_engine_add_flags(engine, BR_OPT_NO_RENEGOTIATION);
     br_ssl_engine_set_protocol_names(engine, protocols, 1);
     br_ssl_engine_set_buffers_bidi(engine, tls->input, sizeof tls->input, tls->output, sizeof tls->output);
+    /* Else BearSSL asks the server for records as short as the output buffer, which makes 16 of 1 KiB out of
+     * one. */
+    engine->log_max_frag_len = LONGEST_FRAGMENT_LOG;
 }
 
 static struct tls *acquire_context(struct tls_pool *pool)
