@@ -173,20 +173,20 @@ TEST(neighbours)
     verify((struct model_case){.name = "list_insert_behind",
                                .begin = begin_two_four,
                                .threads = {insert_behind, remove_first},
-                               .preemptions = 4});
+                               .preemptions = 6});
     verify((struct model_case){.name = "list_insert_behind_weak",
                                .begin = begin_two_four,
                                .threads = {insert_behind, remove_first},
-                               .preemptions = 2,
-                               .weak = 2});
+                               .preemptions = 4,
+                               .weak = 3});
     verify((struct model_case){.name = "list_remove_both",
                                .begin = begin_two_four,
                                .threads = {remove_first, remove_second},
-                               .preemptions = 4});
+                               .preemptions = 6});
     verify((struct model_case){.name = "list_remove_both_weak",
                                .begin = begin_two_four,
                                .threads = {remove_first, remove_second},
-                               .preemptions = 2,
+                               .preemptions = 4,
                                .weak = 2});
 }
 
@@ -222,12 +222,12 @@ TEST(one_key)
     verify((struct model_case){.name = "list_one_key",
                                .begin = begin_empty,
                                .threads = {insert_remove, insert_remove},
-                               .preemptions = 3});
+                               .preemptions = 4});
     verify((struct model_case){.name = "list_one_key_weak",
                                .begin = begin_empty,
                                .threads = {insert_remove, remove_insert},
-                               .preemptions = 2,
-                               .weak = 1});
+                               .preemptions = 3,
+                               .weak = 2});
     verify((struct model_case){.name = "list_one_key_again",
                                .begin = begin_two,
                                .threads = {remove_insert, remove_insert},

@@ -178,7 +178,7 @@ TEST(two_threads)
     verify((struct model_case){.name = "map_grow_insert_weak",
                                .threads = {grow_and_insert, insert_third},
                                .preemptions = 2,
-                               .weak = 1});
+                               .weak = 2});
     verify((struct model_case){
         .name = "map_grow_find_weak", .threads = {grow_and_insert, find_two}, .preemptions = 2, .weak = 2});
 }
@@ -236,7 +236,7 @@ TEST(three_threads)
         .name = "map_three", .threads = {grow_and_insert, remove_and_insert, find_two}, .preemptions = 2});
     verify((struct model_case){.name = "map_three_weak",
                                .threads = {grow_and_insert, insert_third, find_two},
-                               .preemptions = 1,
+                               .preemptions = 2,
                                .weak = 1});
     verify((struct model_case){.name = "map_three_lock_free",
                                .threads = {grow_and_insert, insert_third, find_two},

@@ -47,9 +47,9 @@ def planted_by_order(programs):
     for (function, text), (stem, met_by) in sites(programs).items():
         first = sorted(set(met_by), key=lambda program: (program != stem, program))
         if not text.endswith("relaxed)"):
-            yield f"relaxed@{function}@{text}", first
+            yield f"relaxed@{function}@{text}", stem, first
         if not text.startswith(("load(", "store(")):
-            yield f"split@{function}@{text}", first
+            yield f"split@{function}@{text}", stem, first
 
 
 def planted_by_name(programs):
@@ -57,33 +57,44 @@ def planted_by_name(programs):
         for name in re.findall(r"LF_BUG\((\w+),", path.read_text()):
             owners = [program for program in programs if name.startswith(program + "_")]
             if owners:
-                yield name, [max(owners, key=len)]
+                owner = max(owners, key=len)
+                yield name, owner, [owner]
 
 
 def attempt(bug):
-    name, programs = bug
+    name, structure, programs = bug
     for program in programs:
         match = re.search(r"caught by (\w+) in (\S+) after (\d+) schedules", run(program, MODEL_PLANTED=name))
         if match:
-            return name, match.groups()
-    return name, None
+            return name, structure, match.groups()
+    return name, structure, None
+
+
+def print_summary(counts):
+    ways = sorted({way for count in counts.values() for way in count})
+    print(f"\n{'structure':12}" + "".join(f"{way:>10}" for way in ["planted", *ways]))
+    for structure, count in sorted(counts.items()):
+        print(f"{structure:12}{sum(count.values()):10}" + "".join(f"{count.get(way, ''):>10}" for way in ways))
+    total = sum(sum(count.values()) for count in counts.values())
+    caught = total - sum(count.get("nothing", 0) for count in counts.values())
+    print(f"{total} planted, {caught} caught")
 
 
 def main():
     programs = sorted({path.stem for path in (ROOT / "tests/model").glob("*.c")} - NOT_STRUCTURES)
     bugs = list(planted_by_name(programs)) + list(planted_by_order(programs))
     bugs = [bug for bug in bugs if not sys.argv[1:] or any(part in bug[0] for part in sys.argv[1:])]
-    caught, failed, ways = 0, [], {}
-    print(f"{'planted bug':72} {'caught by':9} {'in':26} schedules")
+    failed, counts = [], {}
+    print(f"{'planted bug':76} {'caught by':9} {'in':26} schedules")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, how in pool.map(attempt, bugs):
+        for name, structure, how in pool.map(attempt, bugs):
             shown = how or ("nothing", UNNEEDED.get(name, ""), "")
-            print(f"{name:72} {shown[0]:9} {shown[1]:26} {shown[2]}", flush=True)
-            caught += how is not None
-            ways[shown[0]] = ways.get(shown[0], 0) + 1
+            print(f"{name:76} {shown[0]:9} {shown[1]:26} {shown[2]}", flush=True)
+            count = counts.setdefault(structure, {})
+            count[shown[0]] = count.get(shown[0], 0) + 1
             if (how is None) != (name in UNNEEDED):
                 failed.append(name)
-    print(f"{len(bugs)} planted, {caught} caught: " + ", ".join(f"{way} {n}" for way, n in sorted(ways.items())))
+    print_summary(counts)
     for name in failed:
         print(f"{name} " + ("is listed as unneeded, but was caught" if name in UNNEEDED else "was not caught"))
     return 1 if failed or not bugs else 0

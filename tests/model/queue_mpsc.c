@@ -104,21 +104,21 @@ static void verify(struct model_case c)
 TEST(one_producer)
 {
     verify((struct model_case){
-        .name = "queue_mpsc_1p", .threads = {push_two, pop_three_push_one}, .preemptions = 5});
+        .name = "queue_mpsc_1p", .threads = {push_two, pop_three_push_one}, .preemptions = 8});
     verify((struct model_case){.name = "queue_mpsc_1p_weak",
                                .threads = {push_two, pop_three_push_one},
-                               .preemptions = 3,
-                               .weak = 2});
+                               .preemptions = 6,
+                               .weak = 3});
 }
 
 TEST(two_producers)
 {
     verify((struct model_case){
-        .name = "queue_mpsc_2p", .threads = {push_two, push_two, pop_three_push_one}, .preemptions = 3});
+        .name = "queue_mpsc_2p", .threads = {push_two, push_two, pop_three_push_one}, .preemptions = 4});
     verify((struct model_case){.name = "queue_mpsc_2p_weak",
                                .threads = {push_two, push_two, pop_three_push_one},
-                               .preemptions = 2,
-                               .weak = 1});
+                               .preemptions = 3,
+                               .weak = 2});
     verify((struct model_case){.name = "queue_mpsc_wait_free",
                                .threads = {push_two, push_two, pop_three_push_one},
                                .preemptions = 2,

@@ -107,9 +107,9 @@ static void verify(struct model_case c)
 
 TEST(two_threads)
 {
-    verify((struct model_case){.name = "ring_mpmc_1p1c", .threads = {push_three, pop_two}, .preemptions = 4});
+    verify((struct model_case){.name = "ring_mpmc_1p1c", .threads = {push_three, pop_two}, .preemptions = 8});
     verify((struct model_case){
-        .name = "ring_mpmc_1p1c_weak", .threads = {push_three, pop_two}, .preemptions = 3, .weak = 2});
+        .name = "ring_mpmc_1p1c_weak", .threads = {push_three, pop_two}, .preemptions = 4, .weak = 2});
     verify((struct model_case){
         .name = "ring_mpmc_both_weak", .threads = {push_and_pop, push_and_pop}, .preemptions = 3, .weak = 2});
 }
@@ -123,7 +123,7 @@ TEST(three_threads)
     verify((struct model_case){.name = "ring_mpmc_2p1c_weak",
                                .threads = {push_two, push_two, pop_two},
                                .preemptions = 2,
-                               .weak = 1});
+                               .weak = 2});
     verify((struct model_case){.name = "ring_mpmc_1p2c_weak",
                                .threads = {push_three, pop_two, pop_two},
                                .preemptions = 2,

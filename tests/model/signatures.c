@@ -146,8 +146,8 @@ TEST(readers)
     struct model_case c = {.name = "signatures_look_up",
                            .begin = begin,
                            .threads = {add_alone, look_up},
-                           .preemptions = 3,
-                           .weak = 1};
+                           .preemptions = 6,
+                           .weak = 2};
     model_verify(&c);
     c.name = "signatures_walk";
     c.threads[1] = walk;
