@@ -155,6 +155,26 @@ TEST(many_orders)
     CHECK(!history_is_linearizable(&h));
 }
 
+/* Eight pushes at once and eight more, popped later in one order: the pops tell the order of the pushes. */
+TEST(pops_tell_the_order)
+{
+    history_init(&h, HISTORY_FIFO);
+    for (unsigned i = 0; i < 16; i++) {
+        add(i % 8, HISTORY_PUSH, i, 1);
+        between(i, i / 8 * 20, i / 8 * 20 + 15);
+    }
+    for (unsigned i = 0; i < 12; i++) {
+        add(8, HISTORY_POP, 0, 15 - i);
+        between(16 + i, 100 + 2 * i, 101 + 2 * i);
+    }
+    CHECK(!history_is_linearizable(&h)); /* 15 came after 7 */
+    for (unsigned i = 0; i < 12; i++)
+        h.ops[16 + i].result = i < 8 ? 7 - i : 23 - i;
+    CHECK(history_is_linearizable(&h));
+    h.ops[27].result = HISTORY_NONE;
+    CHECK(!history_is_linearizable(&h));
+}
+
 static void *push_some(void *arg)
 {
     unsigned thread = *(const unsigned *)arg;

@@ -112,22 +112,22 @@ static void verify(struct model_case c)
 
 TEST(reader_in_turns)
 {
-    verify((struct model_case){
-        .name = "reclaim_turns", .threads = {read_in_turns, replace_and_wait}, .preemptions = 4});
     verify((struct model_case){.name = "reclaim_turns_weak",
                                .threads = {read_in_turns, replace_and_wait},
                                .preemptions = 2,
                                .weak = 2});
+    verify((struct model_case){
+        .name = "reclaim_turns", .threads = {read_in_turns, replace_and_wait}, .preemptions = 4});
 }
 
 TEST(reader_that_sleeps)
 {
-    verify((struct model_case){
-        .name = "reclaim_sleep", .threads = {read_and_sleep, replace_and_wait}, .preemptions = 4});
     verify((struct model_case){.name = "reclaim_sleep_weak",
                                .threads = {read_and_sleep, replace_and_wait},
                                .preemptions = 3,
                                .weak = 2});
+    verify((struct model_case){
+        .name = "reclaim_sleep", .threads = {read_and_sleep, replace_and_wait}, .preemptions = 4});
 }
 
 TEST(three_threads)

@@ -184,6 +184,53 @@ static bool explain(struct search *search, uint64_t done, const struct state *s)
     return false;
 }
 
+/* The pop that got what `push` put in; NULL if none did. */
+static const struct history_op *pop_of(const struct history *h, const struct history_op *push)
+{
+    for (unsigned i = 0; i < h->count; i++) {
+        const struct history_op *op = &h->ops[i];
+        if (op->kind == HISTORY_POP && !op->is_void && op->result == push->arg)
+            return op;
+    }
+    return NULL;
+}
+
+static bool is_accepted_push(const struct history_op *op)
+{
+    return op->kind == HISTORY_PUSH && !op->is_void && op->result == 1;
+}
+
+/* Each value was pushed once. */
+static bool has_unique_values(const struct history *h)
+{
+    uint64_t seen[4] = {0};
+    for (unsigned i = 0; i < h->count; i++) {
+        const struct history_op *op = &h->ops[i];
+        if (!is_accepted_push(op))
+            continue;
+        if (op->arg > 255 || seen[op->arg / 64] >> op->arg % 64 & 1)
+            return false;
+        seen[op->arg / 64] |= 1ull << op->arg % 64;
+    }
+    return true;
+}
+
+/* First in, first out: of two values the one whose pop comes first, or that alone is popped, was pushed
+ * first. Without this knowledge the search would try all orders of pushes that overlap, and see only at the
+ * pops. */
+static void order_pushes(struct search *search)
+{
+    const struct history *h = search->h;
+    for (unsigned i = 0; i < h->count; i++)
+        for (unsigned k = 0; k < h->count; k++) {
+            if (i == k || !is_accepted_push(&h->ops[i]) || !is_accepted_push(&h->ops[k]))
+                continue;
+            const struct history_op *first = pop_of(h, &h->ops[k]), *second = pop_of(h, &h->ops[i]);
+            if (first && (!second || precedes(h, first, second)))
+                search->before[i] |= 1ull << k;
+        }
+}
+
 bool history_is_linearizable(const struct history *h)
 {
     struct search search = {.h = h};
@@ -193,6 +240,8 @@ bool history_is_linearizable(const struct history *h)
         for (unsigned k = 0; k < h->count; k++)
             if (precedes(h, &h->ops[k], &h->ops[i]))
                 search.before[i] |= 1ull << k;
+    if (h->spec != HISTORY_MAP && has_unique_values(h))
+        order_pushes(&search);
     uint64_t done = 0;
     for (unsigned i = 0; i < h->count; i++)
         done |= (uint64_t)h->ops[i].is_void << i;
