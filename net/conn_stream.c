@@ -260,6 +260,8 @@ void conn_on_sent(struct conn *conn, int32_t result)
         conn_flush(conn);
         if (conn->state == CONN_SENDING && is_sent(conn))
             conn_enter(conn, CONN_HEAD);
+        else if (conn->state == CONN_HANDSHAKING)
+            note_tls(conn); /* of a resumed session the client has the last word */
     }
 }
 

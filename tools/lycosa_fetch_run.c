@@ -198,13 +198,8 @@ static void begin_connection(struct worker *worker)
                                   .host = host_name(&from->url),
                                   .port = from->url.port,
                                   .tls = url_is_https(&from->url),
-                                  .session = &from->session,
+                                  .session = &from->host->session,
                               });
-}
-
-static bool is_same_host(const struct url *a, const struct url *b)
-{
-    return a->port == b->port && url_is_https(a) == url_is_https(b) && slice_equals(url_host(a), url_host(b));
 }
 
 /* The next job, over the open connection if that leads to its host. */
@@ -228,7 +223,7 @@ static void begin_job(struct worker *worker)
     open_output(worker);
     if (worker->conn.state == CONN_IDLE) {
         begin_connection(worker);
-    } else if (is_same_host(&worker->from->url, &url_of(fetch, worker->job)->url)) {
+    } else if (worker->from->host == url_of(fetch, worker->job)->host) {
         worker->is_first = false;
         make_request(worker);
     } else {
@@ -290,6 +285,21 @@ static void on_limit(struct timer *timer)
 {
     struct worker *worker = (struct worker *)(void *)((char *)timer - offsetof(struct worker, limit));
     conn_close(&worker->conn, FETCH_EXCHANGE_TIMEOUT);
+}
+
+static bool is_same_host(const struct url *a, const struct url *b)
+{
+    return a->port == b->port && url_is_https(a) == url_is_https(b) && slice_equals(url_host(a), url_host(b));
+}
+
+static void find_hosts(struct lycosa_fetch_url *urls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        urls[i].host = &urls[i];
+        for (size_t j = 0; j < i && urls[i].host == &urls[i]; j++)
+            if (is_same_host(&urls[i].url, &urls[j].url))
+                urls[i].host = urls[j].host;
+    }
 }
 
 static bool needs_tls(const struct fetch *fetch, size_t count)
@@ -414,6 +424,7 @@ int lycosa_fetch_run(const struct lycosa_fetch_options *options, struct lycosa_f
     fetch.workers = calloc(fetch.worker_count, sizeof *fetch.workers);
     snprintf(fetch.user_agent, sizeof fetch.user_agent, "Mozilla/5.0 (compatible; lycosa/%s%s%s)",
              LYCOSA_VERSION, options->contact ? "; +" : "", options->contact ? options->contact : "");
+    find_hosts(urls, count);
     if (!fetch.workers)
         fprintf(stderr, "lycosa fetch: no memory for %u connections\n", fetch.worker_count);
     else if (create_dns(&fetch) && (!needs_tls(&fetch, count) || create_tls(&fetch)) && create_loop(&fetch)) {

@@ -24,6 +24,7 @@ struct lycosa_fetch_options {
 
 struct lycosa_fetch_url {
     struct url url;
+    struct lycosa_fetch_url *host; /* the first URL of the same host, which keeps its TLS session */
     struct tls_session session;
 };
 

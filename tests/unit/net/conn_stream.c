@@ -225,9 +225,8 @@ enum { CROWD = 64, CROWD_BODY = 200000 };
 
 static void answer_much(struct peer *peer, int fd)
 {
-    static char body[CROWD_BODY];
+    static const char body[CROWD_BODY];
     char head[128];
-    memset(body, 'x', sizeof body);
     (void)peer;
     close_after_request(peer, fd);
     snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", CROWD_BODY);
