@@ -1,0 +1,242 @@
+#include "engine/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <isa-l.h>
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Incompressible bytes grow by less than this part and this constant, with either library. */
+enum { GZIP_GROWTH_SHIFT = 8, GZIP_EXTRA_BYTES = 512 };
+
+/* igzip's memory at level 1: fast, and a third less output than level 0. */
+enum { IGZIP_LEVEL = 1 };
+
+static size_t compressed_bound(size_t bytes)
+{
+    return bytes + (bytes >> GZIP_GROWTH_SHIFT) + GZIP_EXTRA_BYTES;
+}
+
+static size_t record_bytes_max(const struct tuning *tuning)
+{
+    return tuning->body_bytes_max + tuning->head_bytes_max + WARC_HEADER_BYTES_MAX + WARC_TRAILER_BYTES;
+}
+
+static bool make_compressor(struct store *store)
+{
+    if (store->tuning->store_compress == TUNING_COMPRESS_NONE)
+        return true;
+    if (store->tuning->store_level > 1) {
+        store->compressor = libdeflate_alloc_compressor((int)store->tuning->store_level);
+        return store->compressor;
+    }
+    store->igzip = calloc(1, sizeof *store->igzip);
+    if (!store->igzip)
+        return false;
+    store->igzip->level_buf = malloc(ISAL_DEF_LVL1_DEFAULT);
+    return store->igzip->level_buf;
+}
+
+int store_init(struct store *store, const struct tuning *tuning, const char *directory, unsigned loop)
+{
+    *store = (struct store){.tuning = tuning, .loop = loop};
+    size_t bytes = tuning->store_buffer_bytes / tuning->threads;
+    size_t least = compressed_bound(record_bytes_max(tuning)) * 5 / 4;
+    int error = outlet_init(&store->outlet, directory, bytes > least ? bytes : least);
+    if (error)
+        return error;
+    store->scratch_bytes = compressed_bound(record_bytes_max(tuning));
+    store->scratch = malloc(store->scratch_bytes);
+    warc_ids_init(&store->ids);
+    if (make_compressor(store) && store->scratch)
+        return 0;
+    store_fini(store);
+    return -ENOMEM;
+}
+
+void store_fini(struct store *store)
+{
+    if (store->compressor)
+        libdeflate_free_compressor(store->compressor);
+    if (store->igzip)
+        free(store->igzip->level_buf);
+    free(store->igzip);
+    free(store->scratch);
+    outlet_fini(&store->outlet);
+}
+
+/* `out` has room for compressed_bound(record.len). */
+static size_t compress_record(struct store *store, struct slice record, char *out, size_t room)
+{
+    if (store->compressor)
+        return libdeflate_gzip_compress(store->compressor, record.ptr, record.len, out, room);
+    uint8_t *level_buf = store->igzip->level_buf;
+    isal_deflate_stateless_init(store->igzip);
+    store->igzip->level = IGZIP_LEVEL;
+    store->igzip->level_buf = level_buf;
+    store->igzip->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+    store->igzip->gzip_flag = IGZIP_GZIP;
+    store->igzip->end_of_stream = 1;
+    store->igzip->flush = NO_FLUSH;
+    store->igzip->next_in = (uint8_t *)(uintptr_t)record.ptr;
+    store->igzip->avail_in = (uint32_t)record.len;
+    store->igzip->next_out = (uint8_t *)out;
+    store->igzip->avail_out = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+    int result = isal_deflate_stateless(store->igzip);
+    assert(result == COMP_OK);
+    (void)result;
+    return store->igzip->total_out;
+}
+
+/* The outlet has room: it was asked before. */
+static void write_record(struct store *store, struct slice record)
+{
+    size_t written = record.len, room;
+    if (store->tuning->store_compress == TUNING_COMPRESS_NONE) {
+        outlet_append(&store->outlet, record);
+    } else {
+        char *space = outlet_space(&store->outlet, &room);
+        bool fits = room >= compressed_bound(record.len);
+        written =
+            compress_record(store, record, fits ? space : store->scratch, fits ? room : store->scratch_bytes);
+        if (fits)
+            outlet_claim(&store->outlet, written);
+        else
+            outlet_append(&store->outlet, (struct slice){store->scratch, written});
+    }
+    outlet_mark(&store->outlet);
+    store->offset += written;
+    store->bytes_written += written;
+}
+
+static uint64_t wall_clock_us(void)
+{
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_usec;
+}
+
+static void name_file(struct store *store)
+{
+    char date[WARC_DATE_CHARS], digits[18] = {0};
+    size_t count = 0;
+    warc_write_date(date, wall_clock_us());
+    for (size_t i = 0; i < sizeof date && count < 17; i++)
+        if (date[i] >= '0' && date[i] <= '9')
+            digits[count++] = date[i];
+    snprintf(store->filename, sizeof store->filename, "%.100s-%s-%05u-%02u.warc%s",
+             store->tuning->store_prefix, digits, store->serial, store->loop,
+             store->tuning->store_compress == TUNING_COMPRESS_GZIP ? ".gz" : "");
+}
+
+/* Opens a file and writes its first record. False: no room now. */
+static bool begin_file(struct store *store)
+{
+    char record[WARC_HEADER_BYTES_MAX + 2048], hostname[256] = "";
+    name_file(store);
+    if (!outlet_open(&store->outlet, store->filename))
+        return false;
+    gethostname(hostname, sizeof hostname - 1);
+    store->serial++;
+    store->offset = 0;
+    store->warcinfo = warc_ids_next(&store->ids);
+    char *block = record + WARC_HEADER_BYTES_MAX;
+    const struct tuning *tuning = store->tuning;
+    int len = snprintf(
+        block, 2000,
+        "software: lycosa/%s\r\nformat: WARC File Format 1.1\r\n"
+        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
+        "hostname: %s\r\nrobots: %s\r\nhttp-header-user-agent: Mozilla/5.0 (compatible; %s/%s; "
+        "+%s)\r\n%s%s%s",
+        LYCOSA_VERSION, hostname, tuning->robots_obey ? "obey" : "ignore", tuning->agent_name,
+        tuning->agent_version, tuning->contact_url, tuning->operator_name[0] ? "operator: " : "",
+        tuning->operator_name, tuning->operator_name[0] ? "\r\n" : "");
+    struct warc_record info = {.type = WARC_INFO,
+                               .id = store->warcinfo,
+                               .date_us = wall_clock_us(),
+                               .filename = slice_of(store->filename),
+                               .block = {block, (size_t)len}};
+    char header[WARC_HEADER_BYTES_MAX];
+    size_t header_len = warc_write_header(header, &info);
+    char *start = block - header_len;
+    memcpy(start, header, header_len);
+    memcpy(block + len, "\r\n\r\n", WARC_TRAILER_BYTES);
+    write_record(store, slice_between(start, block + len + WARC_TRAILER_BYTES));
+    return true;
+}
+
+/* Renames the field in place: both names have 17 letters. */
+static void hide_transfer_encoding(char *head, size_t head_len)
+{
+    static const char from[] = "\r\ntransfer-encoding", to[] = "\r\nX-Transfer-Coding";
+    for (size_t i = 0; i + sizeof from - 1 <= head_len; i++)
+        if (head[i] == '\r' && strncasecmp(head + i, from, sizeof from - 1) == 0)
+            memcpy(head + i, to, sizeof to - 1);
+}
+
+static void write_response(struct store *store, const struct store_page *page, const struct warc_id *id)
+{
+    struct slice block = {page->response, page->head_len + page->body_len};
+    struct warc_record record = {
+        .type = WARC_RESPONSE,
+        .id = *id,
+        .date_us = page->date_us,
+        .target_uri = page->url,
+        .address = page->address,
+        .warcinfo = &store->warcinfo,
+        .truncated = page->truncated,
+        .is_tls = page->is_tls,
+        .block = block,
+        .payload = {page->response + page->head_len, page->body_len},
+        .payload_digest = page->payload_digest,
+    };
+    char header[WARC_HEADER_BYTES_MAX];
+    size_t len = warc_write_header(header, &record);
+    char *start = page->response - len, *end = page->response + block.len;
+    memcpy(start, header, len);
+    memcpy(end, "\r\n\r\n", WARC_TRAILER_BYTES);
+    write_record(store, slice_between(start, end + WARC_TRAILER_BYTES));
+}
+
+static void write_request(struct store *store, const struct store_page *page, const struct warc_id *response)
+{
+    char record[2 * WARC_HEADER_BYTES_MAX + 4096];
+    struct warc_record request = {
+        .type = WARC_REQUEST,
+        .id = warc_ids_next(&store->ids),
+        .date_us = page->date_us,
+        .target_uri = page->url,
+        .warcinfo = &store->warcinfo,
+        .concurrent_to = response,
+        .is_tls = page->is_tls,
+        .block = page->request,
+    };
+    size_t len = warc_write_header(record, &request);
+    assert(len + page->request.len + WARC_TRAILER_BYTES <= sizeof record);
+    memcpy(record + len, page->request.ptr, page->request.len);
+    len += page->request.len;
+    memcpy(record + len, "\r\n\r\n", WARC_TRAILER_BYTES);
+    write_record(store, (struct slice){record, len + WARC_TRAILER_BYTES});
+}
+
+bool store_add(struct store *store, const struct store_page *page, struct store_place *place)
+{
+    size_t needed = compressed_bound(page->head_len + page->body_len + WARC_HEADER_BYTES_MAX) /* response */
+                    + compressed_bound(page->request.len + WARC_HEADER_BYTES_MAX)             /* request */
+                    + 2 * OUTLET_BLOCK_BYTES; /* a warcinfo, and the rest of a block that a new file leaves */
+    if (outlet_room(&store->outlet) < needed)
+        return false;
+    if ((store->serial == 0 || store->offset >= store->tuning->store_file_bytes) && !begin_file(store))
+        return false;
+    struct warc_id response = warc_ids_next(&store->ids);
+    *place = (struct store_place){store->filename, store->offset};
+    hide_transfer_encoding(page->response, page->head_len);
+    write_response(store, page, &response);
+    write_request(store, page, &response);
+    return true;
+}

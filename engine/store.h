@@ -1,0 +1,65 @@
+/* The WARC files of a crawl: each loop writes a file of its own, DIR/warc/PREFIX-TIME-SERIAL-LOOP.warc.gz.
+ *
+ * A page becomes a response record and a request record that names it, each a gzip member of its own. The
+ * loop makes and compresses them (igzip at level 1, libdeflate above) and hands blocks of them to the
+ * housekeeper through an outlet. A body whose transfer was chunked is stored without the chunks, and its
+ * field "Transfer-Encoding" is renamed to "X-Transfer-Coding", so that no reader looks for chunks that are
+ * not there. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/outlet.h"
+#include "engine/tuning.h"
+#include "engine/warc.h"
+#include "net/slice.h"
+
+enum {
+    /* A response must be preceded by so many bytes that may be written to, and followed by so many. */
+    STORE_HEADROOM = WARC_HEADER_BYTES_MAX,
+    STORE_TAILROOM = WARC_TRAILER_BYTES,
+};
+
+struct store_page {
+    struct slice url;
+    struct slice request; /* as sent */
+    char *response;       /* head and body, contiguous, with STORE_HEADROOM before and STORE_TAILROOM after */
+    size_t head_len;
+    size_t body_len;
+    struct slice address;
+    uint64_t date_us;
+    struct slice truncated; /* empty: whole */
+    bool is_tls;
+    const unsigned char *payload_digest; /* SHA-1 of the body */
+};
+
+/* Where a page went: for crawl.log. */
+struct store_place {
+    const char *filename;
+    uint64_t offset;
+};
+
+struct store {
+    const struct tuning *tuning;
+    struct outlet outlet;
+    struct warc_ids ids;
+    struct warc_id warcinfo; /* of the open file */
+    char filename[OUTLET_NAME_BYTES];
+    unsigned loop;
+    unsigned serial;
+    uint64_t offset; /* in the open file */
+    uint64_t bytes_written;
+    struct libdeflate_compressor *compressor;
+    struct isal_zstream *igzip;
+    char *scratch; /* a compressed record that does not fit the rest of a block */
+    size_t scratch_bytes;
+};
+
+/* `directory` is DIR/warc and outlives the store. 0 or a negative errno. */
+int store_init(struct store *store, const struct tuning *tuning, const char *directory, unsigned loop);
+void store_fini(struct store *store);
+
+/* False: what was stored before is still on its way to the disk; try again later. */
+bool store_add(struct store *store, const struct store_page *page, struct store_place *place);
