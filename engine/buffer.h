@@ -1,0 +1,34 @@
+/* Memory of the pages in flight: buffers that double as a page grows, within a budget. Belongs to one loop.
+ *
+ * Sizes are powers of two; what is given back is kept for the next page. A full budget is an answer: the loop
+ * then begins no visits until pages are done. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Room for the head of a WARC record, a response head and a page of ordinary size. */
+enum { BUFFER_BYTES_MIN_LOG2 = 15, BUFFER_CLASSES = 20 };
+
+struct buffer_pool {
+    size_t bytes_max;
+    size_t bytes_used; /* in buffers that are out */
+    size_t bytes_kept; /* in buffers that wait to be used again */
+    void *kept[BUFFER_CLASSES];
+};
+
+struct buffer {
+    char *bytes; /* NULL: none */
+    size_t size;
+};
+
+void buffer_pool_init(struct buffer_pool *pool, size_t bytes_max);
+void buffer_pool_fini(struct buffer_pool *pool);
+
+/* True if the budget allows for another page of ordinary size. */
+bool buffer_pool_has_room(const struct buffer_pool *pool);
+
+/* Makes the buffer at least `size` bytes, keeping its first `used` bytes. False: the budget is full; the
+ * buffer is as it was. */
+bool buffer_reserve(struct buffer_pool *pool, struct buffer *buffer, size_t size, size_t used);
+void buffer_release(struct buffer_pool *pool, struct buffer *buffer);
