@@ -15,8 +15,6 @@ int crawl_log_code(enum fetch_outcome outcome)
         return -9998;
     if (outcome == FETCH_ROBOTS_UNREACHABLE)
         return -61;
-    if (outcome == FETCH_HOST_GIVEN_UP)
-        return -8;
     if (outcome == FETCH_HOST_LIMIT || outcome == FETCH_ADDRESS_FULL)
         return -5003;
     if (outcome == FETCH_ADDRESS_FORBIDDEN)

@@ -113,3 +113,9 @@ void host_unpop(struct host *host, struct host_item *item)
     }
     host->waiting++;
 }
+
+void host_push_back(struct host *host, struct host_item *item)
+{
+    band_append(&host->bands[HOST_BANDS - 1], item);
+    host->waiting++;
+}

@@ -81,8 +81,8 @@ struct host {
     bool is_dead;     /* given up: what waits is dropped */
     uint8_t dead_why; /* enum fetch_outcome */
     bool is_preferred;
-    bool wants_robots_retry; /* robots.txt was unreachable: ask again, disallow until then */
-    uint8_t robots_redirects;
+    uint8_t robots_redirects;            /* followed so far */
+    bool awaits_robots;                  /* robots.txt redirects to another host, which has been asked */
     uint16_t failures;                   /* visits in a row that failed */
     uint32_t domain;                     /* index of its registrable domain's counter */
     struct inbox_node message;           /* its place in a loop's inbox while ARRIVING or RETURNING */
@@ -94,7 +94,8 @@ struct host {
     uint32_t waiting;                    /* URLs in bands */
     uint32_t popped;                     /* URLs given out */
 
-    struct robots *robots; /* NULL: not fetched */
+    struct robots *robots;                /* NULL: not fetched */
+    _Atomic(struct robots *) robots_mail; /* rules that another host's visit has fetched for this one */
     uint64_t robots_until_ns;
     uint64_t crawl_delay_ns;
     uint64_t pages, bytes, spent_ns;
@@ -126,3 +127,5 @@ bool host_has_items(struct host *host);
 struct host_item *host_pop(struct host *host, bool weights);
 /* A URL goes back to the front of the foremost band. */
 void host_unpop(struct host *host, struct host_item *item);
+/* A URL goes back behind those that wait, to be tried again. */
+void host_push_back(struct host *host, struct host_item *item);

@@ -189,6 +189,8 @@ void conn_loop_init(struct conn_loop *loop, const struct conn_loop_options *opti
 /* No connection may be open. When the ring has nothing in flight any more (ring_finish), the loop holds
  * nothing. */
 void conn_loop_close(struct conn_loop *loop);
+/* dns_begin on the loop's resolver, kept going by the loop's ring: answers as dns_begin does. */
+bool conn_loop_resolve(struct conn_loop *loop, struct dns_query *query, struct slice host);
 
 /* Once, before the first conn_begin. `events` outlives the connection. */
 void conn_init(struct conn *conn, struct conn_loop *loop, const struct conn_events *events);

@@ -79,6 +79,14 @@ void conn_loop_watch(struct conn_loop *loop)
         timer_arm(&loop->ring->timers, &loop->dns_tick, clock_now_ns() + DNS_TICK_MS * CLOCK_NS_PER_MS);
 }
 
+bool conn_loop_resolve(struct conn_loop *loop, struct dns_query *query, struct slice host)
+{
+    bool done = dns_begin(loop->dns, query, host, clock_now_ns());
+    if (!done)
+        conn_loop_watch(loop);
+    return done;
+}
+
 void conn_loop_init(struct conn_loop *loop, const struct conn_loop_options *options)
 {
     *loop = (struct conn_loop){

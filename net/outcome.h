@@ -123,13 +123,12 @@
     X(FETCH_ABORTED, "aborted")                          /* by the owner */                                 \
     /* the body, once whole */                                                                              \
     X(FETCH_DECODE_FAILED, "decode-failed")              /* not in the coding that it claims */             \
-    X(FETCH_DECODE_TOO_LARGE, "decode-too-large")        /* decodes to more than allowed, or a bomb */      \
+    X(FETCH_DECODE_TOO_LONG, "decode-too-long")          /* decodes to more than allowed, or a bomb */      \
     /* never asked for */                                                                                   \
     X(FETCH_ROBOTS_DENIED, "robots-denied")                                                                 \
     X(FETCH_ROBOTS_UNREACHABLE, "robots-unreachable")    /* no robots.txt could be had: all is forbidden */ \
     X(FETCH_ADDRESS_FORBIDDEN, "address-forbidden")      /* out of bounds for this crawl */                 \
     X(FETCH_ADDRESS_FULL, "address-full")                /* as many hosts on one address as allowed */      \
-    X(FETCH_HOST_GIVEN_UP, "host-given-up")              /* too many failures in a row */                   \
     X(FETCH_HOST_LIMIT, "host-limit")                    /* pages, bytes or time of a host used up */       \
     X(FETCH_REDIRECTS_TOO_MANY, "redirects-too-many")                                                       \
     X(FETCH_FRONTIER_FULL, "frontier-full")              /* no memory for another URL or host */            \

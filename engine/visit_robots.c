@@ -1,0 +1,244 @@
+/* robots.txt in the crawl: asked for first, kept as long as it is fresh, and, where it redirects to another
+ * host, asked for there in that host's own turn. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/loop.h"
+#include "engine/robots.h"
+#include "engine/visit.h"
+#include "lockfree/clock.h"
+
+/* How often a host looks whether the answer of the other host has come. */
+#define AWAIT_NS CLOCK_NS_PER_S
+
+static void take_rules(struct visit *visit, struct robots *rules, uint64_t fresh_ns)
+{
+    struct host *host = visit->host;
+    free(host->robots);
+    host->robots = rules;
+    host->robots_until_ns = clock_now_ns() + fresh_ns;
+    host->robots_redirects = 0;
+    host->awaits_robots = false;
+    host->crawl_delay_ns = (uint64_t)rules->crawl_delay_ms * CLOCK_NS_PER_MS;
+}
+
+static struct robots *without_file(bool allow)
+{
+    struct robots *rules = malloc(sizeof *rules);
+    if (!rules)
+        abort(); /* a hundred bytes: nothing works any more */
+    return robots_without_file(rules, allow);
+}
+
+/* The rules of a robots.txt, in memory of their own. */
+static struct robots *compile(struct loop *loop, struct slice text)
+{
+    void *large = malloc(robots_size(text.len));
+    if (!large)
+        return without_file(false);
+    struct robots *rules = robots_compile(large, text, loop->crawl->agent);
+    struct robots *small = realloc(large, rules->bytes);
+    return small ? small : rules;
+}
+
+static void end_visit(struct visit *visit)
+{
+    visit->state = VISIT_ENDING;
+    conn_close(&visit->conn, FETCH_ABORTED);
+}
+
+void visit_robots_unreachable(struct visit *visit)
+{
+    const struct tuning *tuning = &visit->loop->crawl->tuning;
+    struct host *host = visit->host;
+    take_rules(visit, without_file(false), 0); /* forbidden, and to be asked for again */
+    if (visit->times.failure_wait_ns == 0) {   /* a failed connection was counted already */
+        host->failures++;
+        visit->times.failure_wait_ns = tuning->robots_retry_ns;
+    }
+    if (host->failures >= tuning->host_failures_max) {
+        host->is_dead = true;
+        host->dead_why = FETCH_ROBOTS_UNREACHABLE;
+    }
+}
+
+/* Rules that another host's visit fetched for this one. */
+static bool take_mail(struct visit *visit)
+{
+    /* A1 pairs with R1 in send_rules. */
+    struct robots *rules = lf_exchange(&visit->host->robots_mail, NULL, acquire);
+    if (!rules)
+        return false;
+    bool unreachable = rules->disallow_all;
+    take_rules(visit, rules, visit->loop->crawl->tuning.robots_fresh_ns);
+    if (unreachable)
+        visit_robots_unreachable(visit);
+    return true;
+}
+
+bool visit_has_robots(struct visit *visit)
+{
+    struct host *host = visit->host;
+    if (host->awaits_robots && !take_mail(visit)) {
+        visit->times.failure_wait_ns = AWAIT_NS;
+        end_visit(visit);
+        return false;
+    }
+    if (host->is_dead) {
+        end_visit(visit);
+        return false;
+    }
+    if (host->robots && clock_now_ns() < host->robots_until_ns)
+        return true;
+    visit->asks = VISIT_ASKS_ROBOTS;
+    visit_request(visit, visit_robots_path(visit));
+    return false;
+}
+
+/* The robots.txt of host `id` is asked for at `url`, in the turn of that URL's host. */
+static bool ask_elsewhere(struct loop *loop, uint32_t id, const struct url *url, unsigned redirects)
+{
+    struct host *other = frontier_host(&loop->frontier, url);
+    char text[sizeof id + URL_BYTES_MAX];
+    struct slice path = url_path_query(url);
+    memcpy(text, &id, sizeof id);
+    memcpy(text + sizeof id, path.ptr, path.len);
+    struct host_item *item =
+        other ? host_item_acquire(&loop->frontier.urls, (struct slice){text, sizeof id + path.len}) : NULL;
+    if (!item)
+        return false;
+    item->kind = HOST_ITEM_ROBOTS;
+    item->redirects = (uint8_t)redirects;
+    stats_add(&loop->stats.urls_in, 1);
+    frontier_push(&loop->frontier, other, item);
+    return true;
+}
+
+/* Follows a redirect of the robots.txt of `origin`. False: it leads nowhere. */
+static bool follow(struct visit *visit, struct host *origin, struct slice base_path)
+{
+    struct loop *loop = visit->loop;
+    char base_text[URL_BYTES_MAX], text[URL_BYTES_MAX];
+    struct slice key = host_key(visit->host);
+    struct url base, url;
+    if (key.len + base_path.len > sizeof base_text)
+        return false;
+    memcpy(base_text, key.ptr, key.len);
+    memcpy(base_text + key.len, base_path.ptr, base_path.len);
+    url_open(&base, (struct slice){base_text, key.len + base_path.len});
+    url_init(&url, text, sizeof text);
+    if (url_parse(&url, &base, visit->page.known[HTTP_KNOWN_LOCATION]) != URL_OK || url_has_userinfo(&url))
+        return false;
+    if (origin == visit->host && slice_equals(url_host_key(&url), key)) {
+        struct slice path = url_path_query(&url);
+        free(visit->robots_path);
+        visit->robots_path = strndup(path.ptr, path.len);
+        return visit->robots_path;
+    }
+    return ask_elsewhere(loop, origin->id, &url,
+                         origin == visit->host ? origin->robots_redirects : visit->item->redirects + 1u);
+}
+
+static void feed_sitemaps(struct visit *visit)
+{
+    struct loop *loop = visit->loop;
+    struct slice text, key = host_key(visit->host);
+    char base_text[URL_BYTES_MAX];
+    uint32_t cursor = 0;
+    struct url base;
+    memcpy(base_text, key.ptr, key.len);
+    base_text[key.len] = '/';
+    url_open(&base, (struct slice){base_text, key.len + 1});
+    struct harvest_source source = {.url = &base, .base = &base, .host = visit->host};
+    while (robots_sitemap(visit->host->robots, &cursor, &text))
+        harvest_link(loop, &source, text, HOST_ITEM_SITEMAP);
+    harvest_flush(loop);
+}
+
+static struct slice body_of(const struct visit_page *page)
+{
+    return (struct slice){visit_response(page) + page->head_len, page->body_len};
+}
+
+/* The answer to the host's own robots.txt. */
+static void read_own(struct visit *visit, int status)
+{
+    struct host *host = visit->host;
+    const struct tuning *tuning = &visit->loop->crawl->tuning;
+    bool has_location = visit->page.known[HTTP_KNOWN_LOCATION].ptr != NULL;
+    struct robots_fetch fetch = {
+        .status = status, .redirects = host->robots_redirects, .has_location = has_location};
+    switch (robots_from_status(fetch)) {
+    case ROBOTS_PARSE:
+        take_rules(visit, compile(visit->loop, body_of(&visit->page)), tuning->robots_fresh_ns);
+        if (tuning->robots_sitemaps)
+            feed_sitemaps(visit);
+        break;
+    case ROBOTS_FOLLOW:
+        host->robots_redirects++;
+        if (!follow(visit, host, visit_robots_path(visit)))
+            take_rules(visit, without_file(true), tuning->robots_fresh_ns);
+        else if (!visit->robots_path)
+            host->awaits_robots = true;
+        break;
+    case ROBOTS_ALLOW_ALL:
+        take_rules(visit, without_file(true), tuning->robots_fresh_ns);
+        break;
+    case ROBOTS_DISALLOW_ALL:
+        visit_robots_unreachable(visit);
+        break;
+    }
+}
+
+/* The rules go to the host that they are for; whatever waits there is out of date. */
+static void send_rules(struct host *origin, struct robots *rules)
+{
+    free(lf_exchange(&origin->robots_mail, rules, acq_rel)); /* R1 pairs with A1 in take_mail */
+}
+
+void visit_robots_abandoned(struct loop *loop, const struct host_item *item)
+{
+    uint32_t id;
+    memcpy(&id, item->path, sizeof id);
+    send_rules(frontier_host_by_id(&loop->crawl->frontier, id), without_file(false));
+}
+
+/* The answer to the robots.txt of another host that redirected to here. */
+static void read_other(struct visit *visit, int status)
+{
+    struct loop *loop = visit->loop;
+    struct host_item *item = visit->item;
+    uint32_t id;
+    memcpy(&id, item->path, sizeof id);
+    struct host *origin = frontier_host_by_id(&loop->crawl->frontier, id);
+    struct robots_fetch fetch = {.status = status,
+                                 .redirects = item->redirects,
+                                 .has_location = visit->page.known[HTTP_KNOWN_LOCATION].ptr != NULL};
+    enum robots_action action = robots_from_status(fetch);
+    struct slice path = slice_skip(host_item_path(item), sizeof id);
+    if (action == ROBOTS_PARSE)
+        send_rules(origin, compile(loop, body_of(&visit->page)));
+    else if (action != ROBOTS_FOLLOW || !follow(visit, origin, path))
+        send_rules(origin, without_file(action != ROBOTS_DISALLOW_ALL));
+    visit->item = NULL;
+    host_item_release(&loop->frontier.urls, item);
+    stats_add(&loop->stats.urls_out, 1);
+}
+
+void visit_read_robots(struct visit *visit, int status)
+{
+    stats_add(&visit->loop->stats.robots_files, 1);
+    if (visit->asks == VISIT_ASKS_OTHER_ROBOTS)
+        read_other(visit, status);
+    else
+        read_own(visit, status);
+    if (status == 0)
+        return; /* the connection is over, and with it the visit */
+    if (visit->host->awaits_robots)
+        visit->times.failure_wait_ns = AWAIT_NS;
+    if (visit->host->is_dead || visit->host->awaits_robots || visit->times.failure_wait_ns)
+        end_visit(visit);
+    else
+        visit_continue(visit);
+}
