@@ -81,9 +81,7 @@ static bool check_identity(struct crawl *crawl, struct tuning_error *error)
     if (!canonical_parse(&crawl->canonical, names[0] ? slice_of(names) : SLICE("none"), &bad))
         return fail(error, "scope.canonical: unknown rule '%.*s'", (int)bad.len, bad.ptr);
     crawl->agent = slice_of(tuning->agent_name);
-    snprintf(crawl->user_agent, sizeof crawl->user_agent, "Mozilla/5.0 (compatible; %s/%s%s%s)",
-             tuning->agent_name, tuning->agent_version, tuning->contact_url[0] ? "; +" : "",
-             tuning->contact_url);
+    tuning_user_agent(tuning, crawl->user_agent, sizeof crawl->user_agent);
     return true;
 }
 

@@ -137,11 +137,12 @@ static void name_file(struct store *store)
 /* Opens a file and writes its first record. False: no room now. */
 static bool begin_file(struct store *store)
 {
-    char record[WARC_HEADER_BYTES_MAX + 2048], hostname[256] = "";
+    char record[WARC_HEADER_BYTES_MAX + 4096], hostname[256] = "", agent[1024];
     name_file(store);
     if (!outlet_open(&store->outlet, store->filename))
         return false;
     gethostname(hostname, sizeof hostname - 1);
+    tuning_user_agent(store->tuning, agent, sizeof agent);
     store->serial++;
     store->offset = 0;
     store->warcinfo = warc_ids_next(&store->ids);

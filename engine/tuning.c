@@ -405,6 +405,12 @@ void tuning_print(FILE *out)
     }
 }
 
+void tuning_user_agent(const struct tuning *tuning, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "Mozilla/5.0 (compatible; %s/%s%s%s)", tuning->agent_name, tuning->agent_version,
+             tuning->contact_url[0] ? "; +" : "", tuning->contact_url);
+}
+
 bool tuning_next_item(struct slice *rest, struct slice *item)
 {
     if (rest->len == 0)

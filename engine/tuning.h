@@ -145,5 +145,8 @@ unsigned tuning_reload(struct tuning *tuning, const struct tuning *next, const c
 /* Every key with its default, unit, range and meaning, as a valid tuning file. */
 void tuning_print(FILE *out);
 
+/* The User-Agent header: "Mozilla/5.0 (compatible; NAME/VERSION; +URL)". */
+void tuning_user_agent(const struct tuning *tuning, char *buffer, size_t size);
+
 /* The items of a list, one after the other: starts with *rest = the list; false at the end. */
 bool tuning_next_item(struct slice *rest, struct slice *item);
