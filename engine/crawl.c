@@ -420,6 +420,7 @@ static void close_parts(struct crawl *crawl)
     for (uint32_t id = 1; id <= lf_load(&crawl->frontier.host_count, relaxed); id++) {
         struct host *host = frontier_host_by_id(&crawl->frontier, id);
         free(host->robots);
+        free(host->robots_path);
         free(lf_load(&host->robots_mail, relaxed));
     }
     for (unsigned i = 0; i < crawl->loop_count; i++)

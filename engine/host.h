@@ -94,7 +94,8 @@ struct host {
     uint32_t waiting;                    /* URLs in bands */
     uint32_t popped;                     /* URLs given out */
 
-    struct robots *robots;                /* NULL: not fetched */
+    struct robots *robots; /* NULL: not fetched */
+    char *robots_path;     /* where its robots.txt redirects to on this same host; NULL: /robots.txt */
     _Atomic(struct robots *) robots_mail; /* rules that another host's visit has fetched for this one */
     uint64_t robots_until_ns;
     uint64_t crawl_delay_ns;

@@ -89,8 +89,6 @@ static void finish(struct visit *visit)
     struct loop *loop = visit->loop;
     assert(!visit->item);
     release_page(visit);
-    free(visit->robots_path);
-    visit->robots_path = NULL;
     visit->times.spent_ns = visit->last_byte_ns - visit->begin_ns;
     visit->times.crawl_delay_ns = visit->host->crawl_delay_ns;
     visit->state = VISIT_FREE;
@@ -181,11 +179,6 @@ void visit_request(struct visit *visit, struct slice path)
     conn_request(&visit->conn, &request);
 }
 
-struct slice visit_robots_path(const struct visit *visit)
-{
-    return visit->robots_path ? slice_of(visit->robots_path) : SLICE("/robots.txt");
-}
-
 static void ask(struct visit *visit)
 {
     if (visit->loop->crawl->tuning.robots_obey && !visit_has_robots(visit))
@@ -212,11 +205,6 @@ static void on_ready(struct conn *conn)
     struct visit *visit = visit_of(conn);
     if (phase_of(visit->loop) != CRAWL_RUNNING)
         end(visit);
-    else if (visit->was_resent && visit->asks == VISIT_ASKS_ROBOTS)
-        visit_request(visit, visit_robots_path(visit));
-    else if (visit->was_resent && visit->item)
-        visit_request(visit, slice_skip(host_item_path(visit->item),
-                                        visit->asks == VISIT_ASKS_OTHER_ROBOTS ? sizeof(uint32_t) : 0));
     else
         ask(visit);
 }
@@ -326,7 +314,6 @@ static void on_response(struct conn *conn)
 {
     struct visit *visit = visit_of(conn);
     visit->last_byte_ns = conn->times.end_ns;
-    visit->was_resent = false;
     stats_record(&visit->loop->stats.fetch_us, (conn->times.end_ns - conn->times.request_ns) / 1000);
     stats_record(&visit->loop->stats.first_byte_us,
                  (conn->times.first_byte_ns - conn->times.request_ns) / 1000);
@@ -360,14 +347,16 @@ static void retry_or_drop(struct visit *visit, enum fetch_outcome outcome)
     struct host_item *item = visit->item;
     visit->item = NULL;
     give_page_back(visit);
-    if (item->tries < loop->crawl->tuning.retries_max && outcome != FETCH_ABORTED) {
+    /* The crawl ends and the URL stays in the frontier; or a kept-alive connection was over before the
+     * request got there: it is the first of the next visit, after the rest that this one owes. */
+    if (outcome == FETCH_ABORTED || outcome == FETCH_REUSED_CLOSED) {
+        host_unpop(visit->host, item);
+        return;
+    }
+    if (item->tries < loop->crawl->tuning.retries_max) {
         item->tries++;
         stats_add(&loop->stats.retries, 1);
         host_push_back(visit->host, item);
-        return;
-    }
-    if (outcome == FETCH_ABORTED) {
-        host_unpop(visit->host, item); /* the crawl ends: it stays in the frontier */
         return;
     }
     struct loop_verdict verdict = {.outcome = outcome, .size = -1, .start_ns = visit->conn.times.request_ns};
@@ -380,22 +369,14 @@ static void on_failure(struct visit *visit, enum fetch_outcome outcome)
         count_host_failure(visit, outcome);
     if (visit->asks == VISIT_ASKS_PAGE && visit->item)
         retry_or_drop(visit, outcome);
-    else if (outcome == FETCH_ABORTED && visit->item)
+    else if ((outcome == FETCH_ABORTED || outcome == FETCH_REUSED_CLOSED) && visit->item)
         retry_or_drop(visit, outcome);
-    else if (visit->asks == VISIT_ASKS_ROBOTS && visit->state == VISIT_FETCHING && outcome != FETCH_ABORTED)
+    else if (outcome == FETCH_ABORTED || outcome == FETCH_REUSED_CLOSED)
+        return;
+    else if (visit->asks == VISIT_ASKS_ROBOTS && visit->state == VISIT_FETCHING)
         visit_robots_unreachable(visit);
     else if (visit->asks == VISIT_ASKS_OTHER_ROBOTS)
         visit_read_robots(visit, 0);
-}
-
-/* A kept-alive connection was over before its request got there: once more, on a new one. */
-static bool resend(struct visit *visit, enum fetch_outcome outcome)
-{
-    if (outcome != FETCH_REUSED_CLOSED || visit->was_resent || phase_of(visit->loop) != CRAWL_RUNNING)
-        return false;
-    visit->was_resent = true;
-    connect_host(visit);
-    return true;
 }
 
 static void on_closed(struct conn *conn, enum fetch_outcome outcome)
@@ -404,8 +385,6 @@ static void on_closed(struct conn *conn, enum fetch_outcome outcome)
     uint64_t now_ns = clock_now_ns();
     if (visit->state == VISIT_STALLED)
         return; /* the page is whole and waits; it ends the visit when it is stored */
-    if (visit->state == VISIT_FETCHING && resend(visit, outcome))
-        return;
     if (visit->state != VISIT_ENDING) {
         visit->last_byte_ns = now_ns;
         if (outcome == FETCH_BODY_TOO_LONG && visit->page.has_head) {

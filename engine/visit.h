@@ -71,13 +71,11 @@ struct visit {
     struct visit *next; /* in the list of the free or of the stalled */
     uint8_t state;      /* enum visit_state */
     uint8_t asks;       /* enum visit_asks */
-    bool was_resent;    /* the request was sent again on a new connection */
     bool holds_page;    /* a place under max-pages is reserved */
     uint64_t begin_ns;  /* of the visit: the start of its connection */
     uint64_t last_byte_ns;
     struct politeness_visit times;
     struct visit_page page;
-    char *robots_path; /* where the host's robots.txt redirects to on the same host; NULL: /robots.txt */
     union conn_address address;
 };
 
@@ -105,9 +103,6 @@ bool visit_has_robots(struct visit *visit);
 void visit_robots_abandoned(struct loop *loop, const struct host_item *item);
 /* The host's robots.txt could not be had. */
 void visit_robots_unreachable(struct visit *visit);
-
-/* The path to ask for robots.txt at; static or the visit's. */
-struct slice visit_robots_path(const struct visit *visit);
 
 /* The response's first byte; the store's room is before it. */
 char *visit_response(const struct visit_page *page);

@@ -12,10 +12,17 @@
 /* How often a host looks whether the answer of the other host has come. */
 #define AWAIT_NS CLOCK_NS_PER_S
 
+static struct slice robots_path(const struct host *host)
+{
+    return host->robots_path ? slice_of(host->robots_path) : SLICE("/robots.txt");
+}
+
 static void take_rules(struct visit *visit, struct robots *rules, uint64_t fresh_ns)
 {
     struct host *host = visit->host;
     free(host->robots);
+    free(host->robots_path);
+    host->robots_path = NULL;
     host->robots = rules;
     host->robots_until_ns = clock_now_ns() + fresh_ns;
     host->robots_redirects = 0;
@@ -92,7 +99,7 @@ bool visit_has_robots(struct visit *visit)
     if (host->robots && clock_now_ns() < host->robots_until_ns)
         return true;
     visit->asks = VISIT_ASKS_ROBOTS;
-    visit_request(visit, visit_robots_path(visit));
+    visit_request(visit, robots_path(host));
     return false;
 }
 
@@ -132,12 +139,15 @@ static bool follow(struct visit *visit, struct host *origin, struct slice base_p
         return false;
     if (origin == visit->host && slice_equals(url_host_key(&url), key)) {
         struct slice path = url_path_query(&url);
-        free(visit->robots_path);
-        visit->robots_path = strndup(path.ptr, path.len);
-        return visit->robots_path;
+        char *next = strndup(path.ptr, path.len);
+        free(origin->robots_path);
+        origin->robots_path = next;
+        return next;
     }
-    return ask_elsewhere(loop, origin->id, &url,
-                         origin == visit->host ? origin->robots_redirects : visit->item->redirects + 1u);
+    if (origin != visit->host)
+        return ask_elsewhere(loop, origin->id, &url, visit->item->redirects + 1u);
+    origin->awaits_robots = ask_elsewhere(loop, origin->id, &url, origin->robots_redirects);
+    return origin->awaits_robots;
 }
 
 static void feed_sitemaps(struct visit *visit)
@@ -177,10 +187,8 @@ static void read_own(struct visit *visit, int status)
         break;
     case ROBOTS_FOLLOW:
         host->robots_redirects++;
-        if (!follow(visit, host, visit_robots_path(visit)))
+        if (!follow(visit, host, robots_path(host)))
             take_rules(visit, without_file(true), tuning->robots_fresh_ns);
-        else if (!visit->robots_path)
-            host->awaits_robots = true;
         break;
     case ROBOTS_ALLOW_ALL:
         take_rules(visit, without_file(true), tuning->robots_fresh_ns);
