@@ -17,6 +17,7 @@ static const struct command commands[] = {
     {"links", lycosa_links_main, "links --base URL [--content-type TYPE] [--forms] [--noscript] [--css] [--json] FILE     its links"},
     {"fetch", lycosa_fetch_main, "fetch [-o DIR] [--connections N] [--repeat N] [--json] ... URL...       bodies to stdout or files"},
     {"crawl", lycosa_crawl_main, "crawl [-c tuning.ini] [-o DIR] [--max-pages N] [--max-time S] [--threads N] SEED...     fetch a web"},
+    {"why", lycosa_why_main, "why DIR URL     what became of a URL in a crawl"},
     {NULL, NULL, NULL},
 };
 /* clang-format on */

@@ -15,3 +15,4 @@ int lycosa_url_main(int argc, char **argv);
 int lycosa_links_main(int argc, char **argv);
 int lycosa_fetch_main(int argc, char **argv);
 int lycosa_crawl_main(int argc, char **argv);
+int lycosa_why_main(int argc, char **argv);

@@ -1,0 +1,131 @@
+"""A simulated web for whole-crawl tests: starts websim, crawls it with lycosa, compares with the truth."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BUILD = Path(os.environ["BUILD_DIR"])
+# No rests at all: for tests of completeness, not of manners.
+RUDE = {"politeness": {"host-ratio": "1e9", "address-ratio": "1e9", "burst": "1h", "host-min-idle": "0s",
+                       "address-min-idle": "0s", "connections-per-address": "16"}}
+# Short waits, so that hosts which ask for patience do not make a test long.
+IMPATIENT = {"robots": {"retry": "1s"}, "retry": {"wait": "300ms", "times": "20", "host-failures": "4"}}
+
+
+def merge(*parts):
+    merged = {}
+    for part in parts:
+        for section, keys in part.items():
+            merged.setdefault(section, {}).update(keys)
+    return merged
+
+
+class Web:
+    """`with Web("--hosts", "10") as web:` serves until the end of the block."""
+
+    def __init__(self, *options, serve=()):
+        self.options = list(options)
+        self.serve = list(serve)
+
+    def __enter__(self):
+        self.directory = Path(tempfile.mkdtemp(prefix="lycosa-web-"))
+        self.journal = self.directory / "journal"
+        self.ca = self.directory / "ca.pem"
+        command = [BUILD / "websim", "serve", *self.options, "--port", "0", "--tls-port", "0", "--dns-port", "0",
+                   "--no-pin", "--journal", self.journal, "--ca", self.ca, "--until-eof", *self.serve]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        ports = dict(re.findall(r"(https?|dns) [\d.]+:(\d+)", line))
+        assert ports, f"websim did not start: {line!r}"
+        self.dns = f"127.0.0.1:{ports['dns']}"
+        self.web = [*self.options, "--port", ports["http"]]
+        if "https" in ports:
+            self.web += ["--tls-port", ports["https"]]
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        shutil.rmtree(self.directory)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait(30)
+
+    def run(self, command, *arguments, web=True, check=True):
+        done = subprocess.run([BUILD / "websim", command, *arguments, *(self.web if web else [])],
+                              capture_output=True, text=True)
+        if check and done.returncode != 0:
+            raise AssertionError(f"websim {command} failed: {done.stdout[-3000:]}{done.stderr[-2000:]}")
+        return done
+
+    def seeds(self, *arguments):
+        path = self.directory / "seeds.txt"
+        path.write_text(self.run("seeds", *arguments).stdout)
+        return path
+
+    def truth(self, *arguments):
+        """{URL: (status, size)} of all that a correct crawl fetches."""
+        text = self.run("truth", "--seeds", str(self.directory / "seeds.txt"), "--digest", "none", *arguments).stdout
+        rows = (line.split("\t") for line in text.splitlines())
+        return {row[0]: (int(row[1]), int(row[2])) for row in rows}
+
+    def audit(self, *arguments):
+        """Ends the serving, then judges; the output and the number of violations."""
+        self.stop()
+        done = self.run("audit", str(self.journal), *arguments, web=False, check=False)
+        found = re.search(r"^audit: (\d+) violations", done.stdout, re.M)
+        assert found, done.stdout + done.stderr
+        assert (done.returncode == 0) == (found.group(1) == "0"), done.stdout
+        return done.stdout, int(found.group(1))
+
+
+class Crawl:
+    """A finished crawl: exit code, summary, fetched URLs by crawl.log."""
+
+    def __init__(self, web, tuning, *arguments, seeds=None, timeout=240):
+        self.directory = web.directory / f"crawl-{len(list(web.directory.iterdir()))}"
+        path = web.directory / "tuning.ini"
+        tuning = merge({"scope": {"mode": "any"}, "net": {"dns-servers": web.dns}}, tuning)
+        path.write_text("".join(f"[{section}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+                                for section, keys in tuning.items()))
+        command = [BUILD / "lycosa", "crawl", "-c", path, "-o", self.directory, *arguments, seeds or web.seeds()]
+        self.done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+        self.code = self.done.returncode
+        summary = self.directory / "summary.json"
+        self.summary = json.loads(summary.read_text()) if summary.exists() else {}
+        self.log = [line.split(" ") for line in self.log_lines()]
+        self.log = [[field for field in row if field] for row in self.log]
+        self.fetched = [row[3] for row in self.log if int(row[1]) > 0]
+
+    def log_lines(self):
+        path = self.directory / "crawl.log"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def warcs(self):
+        return sorted((self.directory / "warc").glob("*"))
+
+
+def compare(crawl, truth):
+    """Ends the test with a readable difference unless the crawl fetched the truth, each URL once."""
+    assert crawl.code == 0, f"exit code {crawl.code}: {crawl.done.stderr[-2000:]}"
+    fetched = set(crawl.fetched)
+    missing, extra = sorted(set(truth) - fetched), sorted(fetched - set(truth))
+    assert not missing, f"{len(missing)} of {len(truth)} URLs missing, first {missing[:3]}"
+    assert not extra, f"{len(extra)} URLs too many, first {extra[:3]}"
+    assert len(crawl.fetched) == len(fetched), "a URL was fetched twice"
+    wrong = [row for row in crawl.log if int(row[1]) > 0 and int(row[1]) != truth[row[3]][0]]
+    assert not wrong, f"{len(wrong)} URLs with another status, first {wrong[:2]}"
+
+
+def main(tests):
+    """Runs the functions named as arguments, or all."""
+    for test in tests:
+        if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
+            print(f"{test.__name__} ...", flush=True)
+            test()
+    print(f"{len(tests)} ran")
