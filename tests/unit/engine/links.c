@@ -182,3 +182,27 @@ TEST(no_prefix_of_a_page_is_read_beyond_its_end)
         check_guard_free(copy, len);
     }
 }
+
+/* What opens and never closes must not be searched for again and again: were it quadratic, a megabyte of it
+ * would outlast the test's time. */
+TEST(hostile_pages_take_linear_time)
+{
+    static const char *const openers[] = {
+        "<!--",       "<script><!--</script>", "<a href=\"",     "<p x='y' ", "<svg><![CDATA[",
+        "<template>", "<title></titl",         "<svg><p>",       "</a ",      "<style>url(",
+        "&aaaaa",     "<a href='&aaaaa'>",     "<img srcset='a,"};
+    const size_t size = 1 << 20;
+    char *html = malloc(size);
+    struct links_options options = {.css = true};
+    for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++) {
+        struct links links;
+        size_t step = strlen(openers[i]), len = 0;
+        for (; len + step <= size; len += step)
+            memcpy(html + len, openers[i], step);
+        links_init(&links, found, FOUND_MAX);
+        links_set_text(&links, text, sizeof(text));
+        links_scan(&links, (struct slice){html, len}, &options);
+        CHECK(links.count <= FOUND_MAX);
+    }
+    free(html);
+}
