@@ -1,22 +1,48 @@
-/* Open addressing with linear probing in one array; a slot goes from 0 to a signature once and stays.
+/* Open addressing with linear probing in one array; a slot goes from 0 to a signature once and stays. A
+ * signature's home is the start of a cache line, and a line is looked at as a whole, without a branch per
+ * slot: how far a signature lies from its home cannot be predicted, and a wrong guess costs more than the
+ * other seven slots.
  *
  * Why exactly one add is told NEW: a signature's probe sequence is fixed, and every add of it walks that
  * sequence from its start, over slots that hold other signatures, to the first slot that holds the signature
  * or 0. Slots never change once they are not 0, so no add can walk past the slot in which another put the
  * signature: when it was there it stops at it; when the slot was 0 its CAS from 0 must succeed to go on, and
- * only one CAS from 0 does. The losers look at the same slot again.
+ * only one CAS from 0 does. The losers look at the same line again. As slots are filled in the order of the
+ * walk, a line with a slot that is 0 also says that no line behind holds the signature.
+ *
+ * A look is not one instant, nor in any order. Let h be the last slot seen filled; all up to h are then
+ * filled. The number of slots seen filled is h + 1 only if all up to h were seen so, and thus compared, and h
+ * + 1 is where the CAS goes; otherwise it is at most h, where the CAS from 0 fails.
  *
  * Why a walk ends: at most count_max < slots_count slots are ever filled, because each add pays with a place
  * taken from `reserved`, which never passes count_max.
  *
- * Pairs: R1 publishes what the adding thread wrote before; A1, A2 and A3 (the loads that find the signature)
- * pair with it. R4 and A4 do the same for signature 0. */
+ * Pairs: R1 publishes what the adding thread wrote before; A1 and A2 (the loads that find the signature) pair
+ * with it. R4 and A4 do the same for signature 0. */
 #include "lockfree/signatures.h"
 
 #include <assert.h>
 
-/* Enough to cover the latency of a line from memory with the work on the group before. */
-#define GROUP 32
+/* ThreadSanitizer and the model do not see that a vector load is made of whole words. */
+#if defined(__x86_64__) && !defined(LF_MODEL) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if !__has_feature(thread_sanitizer)
+#define WIDE 1
+#endif
+#else
+#define WIDE 1
+#endif
+#endif
+
+#ifdef WIDE
+#include <immintrin.h>
+#endif
+
+/* Lines fetched ahead: as many as a core has on their way at one time. 32 are slower. */
+#define GROUP 16
+
+/* Slots looked at together: a cache line. */
+#define TOGETHER LF_SCALE(8u, 2u)
 
 size_t signatures_bytes(uint64_t count_max)
 {
@@ -33,6 +59,11 @@ void signatures_init(struct signatures *set, void *memory, size_t bytes)
     set->count_max = set->slots_count * SIGNATURES_LOAD_NUM / SIGNATURES_LOAD_DEN;
     lf_store(&set->reserved, 0, relaxed);
     lf_store(&set->zero, 0, relaxed);
+#ifdef WIDE
+    set->plain = !__builtin_cpu_supports("avx2");
+#else
+    set->plain = true;
+#endif
 }
 
 void signatures_writer_init(struct signatures_writer *writer, struct signatures *set)
@@ -51,7 +82,57 @@ void signatures_writer_fini(struct signatures_writer *writer)
 static inline uint64_t home_of(const struct signatures *set, uint64_t signature)
 {
     uint64_t mixed = signature * UINT64_C(0x9E3779B97F4A7C15);
-    return (uint64_t)(((unsigned __int128)mixed * set->slots_count) >> 64);
+    return (uint64_t)(((unsigned __int128)mixed * (set->slots_count / TOGETHER)) >> 64) * TOGETHER;
+}
+
+struct look {
+    bool found;
+    unsigned filled; /* how many slots were seen filled */
+};
+
+#ifdef WIDE
+/* CPUs with AVX load aligned 16 bytes at once: no slot is torn. A load is an acquire (A1) on x86; the barrier
+ * keeps the compiler to it. */
+__attribute__((target("avx2,popcnt"))) static struct look look_wide(const _Atomic(uint64_t) *slots,
+                                                                    uint64_t signature)
+{
+    const __m256i *line = (const __m256i *)(const void *)slots;
+    __m256i low = _mm256_load_si256(line), high = _mm256_load_si256(line + 1);
+    __asm__ volatile("" ::: "memory");
+    __m256i wanted = _mm256_set1_epi64x((long long)signature), zero = _mm256_setzero_si256();
+    __m256i found = _mm256_or_si256(_mm256_cmpeq_epi64(low, wanted), _mm256_cmpeq_epi64(high, wanted));
+    int empty_low = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(low, zero)));
+    int empty_high = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(high, zero)));
+    return (struct look){.found = !_mm256_testz_si256(found, found),
+                         .filled = TOGETHER -
+                                   (unsigned)__builtin_popcount((unsigned)(empty_low | empty_high << 4))};
+}
+#endif
+
+static inline struct look look_plain(const _Atomic(uint64_t) *slots, uint64_t signature)
+{
+    struct look look = {0};
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        uint64_t seen = lf_load(&slots[i], acquire); /* A1 pairs with R1 */
+        look.found |= seen == signature;
+        look.filled += seen != 0;
+    }
+    return look;
+}
+
+static inline struct look look_at(const struct signatures *set, uint64_t line, uint64_t signature)
+{
+#ifdef WIDE
+    if (!set->plain)
+        return look_wide(set->slots + line, signature);
+#endif
+    return look_plain(set->slots + line, signature);
+}
+
+static inline uint64_t line_after(const struct signatures *set, uint64_t slot)
+{
+    return slot + TOGETHER < set->slots_count ? slot + TOGETHER : 0;
 }
 
 static bool reserve(struct signatures_writer *writer)
@@ -82,20 +163,24 @@ enum signatures_answer signatures_add(struct signatures_writer *writer, uint64_t
     struct signatures *set = writer->set;
     if (!signature)
         return add_zero(set);
-    for (uint64_t slot = home_of(set, signature);; slot = slot + 1 < set->slots_count ? slot + 1 : 0) {
-        uint64_t seen = lf_load(&set->slots[slot], acquire); /* A1 pairs with R1 */
-        if (!seen) {
-            if (!writer->credit && !reserve(writer))
-                return SIGNATURES_FULL;
-            if (lf_cas(&set->slots[slot], &seen, signature, release, acquire)) { /* R1; A2 pairs with R1 */
-                writer->credit--;
-                return SIGNATURES_NEW;
-            }
-            writer->losses++;
-            seen = LF_BUG(signatures_no_second_look, seen, 0);
-        }
-        if (seen == signature)
+    for (uint64_t line = home_of(set, signature);;) {
+        struct look look = look_at(set, line, signature);
+        if (look.found)
             return SIGNATURES_KNOWN;
+        if (look.filled == TOGETHER) {
+            line = line_after(set, line);
+            continue;
+        }
+        if (!writer->credit && !reserve(writer))
+            return SIGNATURES_FULL;
+        uint64_t seen = 0, slot = line + look.filled;
+        if (lf_cas(&set->slots[slot], &seen, signature, release, relaxed)) { /* R1 pairs with A1, A2 */
+            writer->credit--;
+            return SIGNATURES_NEW;
+        }
+        writer->losses++;
+        if (LF_BUG(signatures_no_second_look, false, true))
+            line = line_after(set, line);
     }
 }
 
@@ -103,16 +188,16 @@ bool signatures_has(struct signatures *set, uint64_t signature)
 {
     if (!signature)
         return lf_load(&set->zero, acquire); /* A4 pairs with R4 */
-    for (uint64_t slot = home_of(set, signature);; slot = slot + 1 < set->slots_count ? slot + 1 : 0) {
-        uint64_t seen = lf_load(&set->slots[slot], acquire); /* A3 pairs with R1 */
-        if (seen == signature)
-            return true;
-        if (!seen)
-            return false;
+    for (uint64_t line = home_of(set, signature);; line = line_after(set, line)) {
+        struct look look = look_at(set, line, signature);
+        if (look.found || look.filled < TOGETHER)
+            return look.found;
     }
 }
 
-static inline void prefetch(const struct signatures *set, const uint64_t *signatures, size_t count)
+/* Inlined by force: gcc takes a function that only prefetches for one without effect and drops the call. */
+__attribute__((always_inline)) static inline void prefetch(const struct signatures *set,
+                                                           const uint64_t *signatures, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch((const void *)&set->slots[home_of(set, signatures[i])], 1);
@@ -141,15 +226,34 @@ size_t signatures_add_batch(struct signatures_writer *writer, const uint64_t *si
     return added;
 }
 
+/* One group whose home lines have been fetched. Those that lie in a later line wait until the others are
+ * done, while that line is fetched. */
+static size_t has_group(struct signatures *set, const uint64_t *signatures, size_t count, bool *found)
+{
+    size_t late[GROUP], lates = 0, present = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t line = home_of(set, signatures[i]);
+        struct look look = look_at(set, line, signatures[i]);
+        if (!signatures[i] || (!look.found && look.filled == TOGETHER)) {
+            __builtin_prefetch((const void *)&set->slots[line_after(set, line)]);
+            late[lates++] = i;
+            continue;
+        }
+        present += found[i] = look.found;
+    }
+    for (size_t i = 0; i < lates; i++)
+        present += found[late[i]] = signatures_has(set, signatures[late[i]]);
+    return present;
+}
+
 size_t signatures_has_batch(struct signatures *set, const uint64_t *signatures, size_t count, bool *found)
 {
     size_t present = 0;
     prefetch(set, signatures, group_at(0, count));
     for (size_t from = 0; from < count; from += GROUP) {
-        size_t group = group_at(from, count), ahead = from + GROUP;
+        size_t ahead = from + GROUP;
         prefetch(set, signatures + ahead, group_at(ahead, count));
-        for (size_t i = from; i < from + group; i++)
-            present += found[i] = signatures_has(set, signatures[i]);
+        present += has_group(set, signatures + from, group_at(from, count), found + from);
     }
     return present;
 }
@@ -162,7 +266,7 @@ uint64_t signatures_count(struct signatures *set)
 bool signatures_next(struct signatures *set, uint64_t *cursor, uint64_t *signature)
 {
     while (*cursor < set->slots_count) {
-        *signature = lf_load(&set->slots[(*cursor)++], acquire); /* A3 pairs with R1 */
+        *signature = lf_load(&set->slots[(*cursor)++], acquire); /* A2 pairs with R1 */
         if (*signature)
             return true;
     }

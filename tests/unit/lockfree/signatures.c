@@ -14,6 +14,8 @@ static void fixture_init(struct fixture *fixture, size_t bytes)
 {
     CHECK_INT(arena_init(&fixture->arena, &(struct arena_options){.bytes = bytes}), 0);
     signatures_init(&fixture->set, arena_take(&fixture->arena, bytes, LF_CACHE_LINE), bytes);
+    static unsigned fixtures; /* every other one goes the plain way */
+    fixture->set.plain |= fixtures++ % 2;
     signatures_writer_init(&fixture->writer, &fixture->set);
 }
 
@@ -23,10 +25,11 @@ static uint64_t signature_at(uint64_t n)
     return (z ^ z >> 29) * UINT64_C(0xBF58476D1CE4E5B9);
 }
 
-TEST(a_signature_is_new_once)
+static void check_new_once(bool plain)
 {
     static struct fixture fixture;
     fixture_init(&fixture, signatures_bytes(10000));
+    fixture.set.plain |= plain;
     for (uint64_t n = 0; n < 10000; n++) {
         CHECK(!signatures_has(&fixture.set, signature_at(n)));
         CHECK_INT(signatures_add(&fixture.writer, signature_at(n)), SIGNATURES_NEW);
@@ -36,6 +39,12 @@ TEST(a_signature_is_new_once)
     for (uint64_t n = 0; n < 10000; n++)
         CHECK_INT(signatures_add(&fixture.writer, signature_at(n)), SIGNATURES_KNOWN);
     arena_fini(&fixture.arena);
+}
+
+TEST(a_signature_is_new_once)
+{
+    check_new_once(false);
+    check_new_once(true);
 }
 
 /* Zero marks an empty slot; as a signature it must work all the same and be mistaken for no other. */
@@ -105,20 +114,22 @@ TEST(unused_places_come_back)
     arena_fini(&fixture.arena);
 }
 
-/* Those whose home is the last slots go on at the start of the table. */
+/* What does not fit into the last line goes on at the first. */
 TEST(probing_wraps_round)
 {
     static struct fixture fixture;
-    fixture_init(&fixture, 64);
-    uint64_t inverse = UINT64_C(0xF1DE83E19937733D); /* of the multiplier: signature i has home 7 */
+    fixture_init(&fixture, 128);
+    uint64_t inverse =
+        UINT64_C(0xF1DE83E19937733D); /* of the multiplier: these have the last line as their home */
     CHECK_INT(inverse * UINT64_C(0x9E3779B97F4A7C15), 1);
-    for (uint64_t i = 0; i < 6; i++)
+    for (uint64_t i = 0; i < 12; i++)
         CHECK_INT(signatures_add(&fixture.writer, inverse * (UINT64_MAX - i)), SIGNATURES_NEW);
-    for (uint64_t i = 0; i < 6; i++)
+    for (uint64_t i = 0; i < 12; i++)
         CHECK(signatures_has(&fixture.set, inverse * (UINT64_MAX - i)));
-    CHECK(!signatures_has(&fixture.set, inverse * (UINT64_MAX - 6)));
-    CHECK(lf_load(&fixture.set.slots[7], relaxed) && lf_load(&fixture.set.slots[4], relaxed));
-    CHECK(!lf_load(&fixture.set.slots[5], relaxed));
+    CHECK(!signatures_has(&fixture.set, inverse * (UINT64_MAX - 12)));
+    for (unsigned slot = 0; slot < 16; slot++)
+        CHECK(!lf_load(&fixture.set.slots[slot], relaxed) == (slot >= 4 && slot < 8));
+    CHECK_INT(signatures_add(&fixture.writer, 1), SIGNATURES_FULL);
     arena_fini(&fixture.arena);
 }
 
