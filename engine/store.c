@@ -148,16 +148,17 @@ static bool begin_file(struct store *store)
     store->warcinfo = warc_ids_next(&store->ids);
     char *block = record + WARC_HEADER_BYTES_MAX;
     const struct tuning *tuning = store->tuning;
+    const char *version = tuning->store_warc == TUNING_WARC_1_0 ? "1.0" : "1.1";
     int len = snprintf(
-        block, 2000,
-        "software: lycosa/%s\r\nformat: WARC File Format 1.1\r\n"
-        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
-        "hostname: %s\r\nrobots: %s\r\nhttp-header-user-agent: Mozilla/5.0 (compatible; %s/%s; "
-        "+%s)\r\n%s%s%s",
-        LYCOSA_VERSION, hostname, tuning->robots_obey ? "obey" : "ignore", tuning->agent_name,
-        tuning->agent_version, tuning->contact_url, tuning->operator_name[0] ? "operator: " : "",
-        tuning->operator_name, tuning->operator_name[0] ? "\r\n" : "");
+        block, 4000,
+        "software: lycosa/%s\r\nformat: WARC File Format %s\r\n"
+        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-%s/\r\n"
+        "hostname: %s\r\nrobots: %s\r\nhttp-header-user-agent: %s\r\n%s%s%s",
+        LYCOSA_VERSION, version, version, hostname, tuning->robots_obey ? "obey" : "ignore", agent,
+        tuning->operator_name[0] ? "operator: " : "", tuning->operator_name,
+        tuning->operator_name[0] ? "\r\n" : "");
     struct warc_record info = {.type = WARC_INFO,
+                               .is_1_0 = tuning->store_warc == TUNING_WARC_1_0,
                                .id = store->warcinfo,
                                .date_us = wall_clock_us(),
                                .filename = slice_of(store->filename),
@@ -185,6 +186,7 @@ static void write_response(struct store *store, const struct store_page *page, c
     struct slice block = {page->response, page->head_len + page->body_len};
     struct warc_record record = {
         .type = WARC_RESPONSE,
+        .is_1_0 = store->tuning->store_warc == TUNING_WARC_1_0,
         .id = *id,
         .date_us = page->date_us,
         .target_uri = page->url,
@@ -209,6 +211,7 @@ static void write_request(struct store *store, const struct store_page *page, co
     char record[2 * WARC_HEADER_BYTES_MAX + 4096];
     struct warc_record request = {
         .type = WARC_REQUEST,
+        .is_1_0 = store->tuning->store_warc == TUNING_WARC_1_0,
         .id = warc_ids_next(&store->ids),
         .date_us = page->date_us,
         .target_uri = page->url,

@@ -18,6 +18,7 @@ enum tuning_politeness { TUNING_POLITENESS_RATIO, TUNING_POLITENESS_DELAY };
 enum tuning_sieve { TUNING_SIEVE_SIGNATURES, TUNING_SIEVE_BLOOM };
 enum tuning_store { TUNING_STORE_WARC, TUNING_STORE_NONE };
 enum tuning_compress { TUNING_COMPRESS_GZIP, TUNING_COMPRESS_NONE };
+enum tuning_warc { TUNING_WARC_1_1, TUNING_WARC_1_0 };
 enum tuning_scope { TUNING_SCOPE_HOSTS, TUNING_SCOPE_DOMAINS, TUNING_SCOPE_ANY };
 
 /* Durations are nanoseconds, sizes bytes. A list holds its items separated by newlines. */
@@ -118,6 +119,7 @@ struct tuning {
     uint64_t store_kind;     /* enum tuning_store */
     uint64_t store_compress; /* enum tuning_compress */
     uint64_t store_level;
+    uint64_t store_warc; /* enum tuning_warc */
     uint64_t store_file_bytes;
     uint64_t store_buffer_bytes;
     char store_prefix[TUNING_TEXT_BYTES];

@@ -173,6 +173,8 @@ const struct tuning_key tuning_keys[] = {
      "each WARC record a gzip member of its own, or plain"},
     {"store", "level", TUNING_COUNT, AT(store_level), "1", 1, 12, FIXED, NULL,
      "effort of the compression"},
+    {"store", "warc-version", TUNING_CHOICE, AT(store_warc), "1.1", 0, 1, FIXED, "1.1 1.0",
+     "WARC/1.1, or 1.0 for readers that know no later one (bsdtar)"},
     {"store", "file-bytes", TUNING_BYTES, AT(store_file_bytes), "1GB", 65536, 1e13, FIXED, NULL,
      "a WARC file that has reached this size is closed"},
     {"store", "buffer", TUNING_BYTES, AT(store_buffer_bytes), "64MiB", 1 << 20, 1e12, FIXED, NULL,

@@ -8,6 +8,9 @@
 
 #include "lockfree/clock.h"
 
+/* "2026-11-16T07:19:47" */
+enum { WARC_SECONDS_CHARS = 19 };
+
 void warc_ids_init(struct warc_ids *ids)
 {
     if (getrandom(ids->state, sizeof ids->state, 0) != sizeof ids->state) {
@@ -121,17 +124,20 @@ size_t warc_write_header(char *buffer, const struct warc_record *record)
     struct writer writer = {buffer, buffer + WARC_HEADER_BYTES_MAX};
     char date[WARC_DATE_CHARS], length[24];
     warc_write_date(date, record->date_us);
-    put(&writer, SLICE("WARC/1.1\r\n"));
+    if (record->is_1_0)
+        date[WARC_SECONDS_CHARS] = 'Z';
+    put(&writer, record->is_1_0 ? SLICE("WARC/1.0\r\n") : SLICE("WARC/1.1\r\n"));
     put_field(&writer, "WARC-Type", types[record->type].type);
     put_id(&writer, "WARC-Record-ID", &record->id);
-    put_field(&writer, "WARC-Date", (struct slice){date, sizeof date});
+    put_field(&writer, "WARC-Date",
+              (struct slice){date, record->is_1_0 ? WARC_SECONDS_CHARS + 1 : sizeof date});
     put_field(&writer, "WARC-Target-URI", record->target_uri);
     put_field(&writer, "WARC-IP-Address", record->address);
     put_field(&writer, "WARC-Filename", record->filename);
     put_id(&writer, "WARC-Warcinfo-ID", record->warcinfo);
     put_id(&writer, "WARC-Concurrent-To", record->concurrent_to);
     put_field(&writer, "WARC-Truncated", record->truncated);
-    if (record->type == WARC_RESPONSE || record->type == WARC_REQUEST) {
+    if (!record->is_1_0 && (record->type == WARC_RESPONSE || record->type == WARC_REQUEST)) {
         put_field(&writer, "WARC-Protocol", SLICE("http/1.1"));
         if (record->is_tls)
             put_field(&writer, "WARC-Protocol", SLICE("tls/1.2"));

@@ -2,6 +2,7 @@
  * already in memory, so that a record is one piece. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct warc_id warc_ids_next(struct warc_ids *ids);
 /* Empty slices and NULLs leave their field out. */
 struct warc_record {
     enum warc_type type;
+    bool is_1_0; /* WARC/1.0: dates without fractions, no WARC-Protocol */
     struct warc_id id;
     uint64_t date_us; /* microseconds since 1970: when the capture began */
     struct slice target_uri;

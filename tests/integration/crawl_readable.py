@@ -33,8 +33,17 @@ def test_every_page_is_in_a_valid_warc():
             assert record["WARC-Payload-Digest"] == digests[url], url
         for path in crawl.warcs():
             subprocess.run(["zcat", path], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_old_readers_get_the_old_version():
+    """libarchive knows WARC up to 1.0."""
+    with Web(*WEB[:3], "6", "--plain") as web:
+        crawl = Crawl(web, merge(RUDE, {"store": {"warc-version": "1.0"}}))
+        compare(crawl, web.truth())
+        assert set(responses_of(crawl)) == set(web.truth())
+        for path in crawl.warcs():
             listed = subprocess.run(["bsdtar", "-tf", path], capture_output=True, text=True)
-            assert listed.returncode == 0, listed.stderr
+            assert listed.returncode == 0 and len(listed.stdout.splitlines()) > 5, listed.stderr + listed.stdout
 
 
 def test_plain_and_other_levels():
@@ -61,7 +70,7 @@ def test_log_has_heritrix_columns():
 
 def test_why():
     tuning = merge(RUDE, IMPATIENT, {"scope": {"exclude": "/music/"}})
-    with Web(*WEB, "--robots-rules", "0.9", "--robots-absent", "0") as web:
+    with Web(*WEB, "--robots-rules", "0.4") as web:
         crawl = Crawl(web, tuning)
 
         def why(url):
@@ -83,5 +92,5 @@ def test_summary_is_json():
         json.dumps(crawl.summary)
 
 
-main([test_every_page_is_in_a_valid_warc, test_plain_and_other_levels, test_log_has_heritrix_columns, test_why,
+main([test_every_page_is_in_a_valid_warc, test_plain_and_other_levels, test_old_readers_get_the_old_version, test_log_has_heritrix_columns, test_why,
       test_summary_is_json])

@@ -53,7 +53,7 @@ def parse(member):
     head, separator, rest = member.partition(b"\r\n\r\n")
     assert separator, "no empty line after the header"
     lines = head.decode().split("\r\n")
-    assert lines[0] == "WARC/1.1", lines[0]
+    assert lines[0] in ("WARC/1.1", "WARC/1.0"), lines[0]
     fields = [tuple(line.split(": ", 1)) for line in lines[1:]]
     assert all(len(field) == 2 and field[1] for field in fields), lines
     record = Record(fields, None)
