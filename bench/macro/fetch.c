@@ -162,9 +162,93 @@ static bool run_hold(const struct settings *settings)
     return good;
 }
 
+/* Figures per second of processor time of the client, which the server's pace does not touch. */
+struct tls_series {
+    double full[REPEATS_MAX];
+    double resumed[REPEATS_MAX];
+    double bulk[REPEATS_MAX];
+    double context_bytes;
+};
+
+static bool measure_own_tls(const struct fetch_load *load, struct tls_series *series, unsigned i)
+{
+    struct fetch_load handshakes = *load, bulk = *load, idle = *load;
+    struct fetch_result full = {0}, resumed = {0}, body = {0}, quiet = {0};
+    handshakes.handshakes = true;
+    bulk.connections = 1;
+    bulk.path = "/16m";
+    idle.connections = 500;
+    idle.interval_ms = 1000;
+    if (!fetch_client_run(&handshakes, &full) || !fetch_client_run(&bulk, &body))
+        return false;
+    handshakes.resumes = true;
+    if (!fetch_client_run(&handshakes, &resumed) || !fetch_client_run(&idle, &quiet) || quiet.failures ||
+        full.failures || resumed.failures || body.failures)
+        return false;
+    series->full[i] = (double)full.requests * 1e6 / (full.user_us + full.system_us);
+    series->resumed[i] = (double)resumed.requests * 1e6 / (resumed.user_us + resumed.system_us);
+    series->bulk[i] = (double)body.bytes / (body.user_us + body.system_us);
+    series->context_bytes = quiet.tls_bytes;
+    return true;
+}
+
+static bool measure_peer_tls(const struct fetch_load *load, struct tls_series *series, unsigned i)
+{
+    struct fetch_peer_tls full, resumed, bulk;
+    if (!fetch_peer_openssl(load, false, NULL, &full) || !fetch_peer_openssl(load, true, NULL, &resumed) ||
+        !fetch_peer_openssl(load, true, "/16m", &bulk))
+        return false;
+    series->full[i] = full.connections * 1e6 / full.cpu_us;
+    series->resumed[i] = resumed.connections * 1e6 / resumed.cpu_us;
+    series->bulk[i] = bulk.connections * bulk.bytes / bulk.cpu_us;
+    return true;
+}
+
+static void print_tls(const char *name, struct tls_series *series, unsigned repeats)
+{
+    double *const columns[] = {series->full, series->resumed, series->bulk};
+    printf("%-9s", name);
+    for (size_t c = 0; c < 3; c++) {
+        const double middle = median(columns[c], repeats);
+        printf(" %8.0f [%6.0f %6.0f]", middle, columns[c][0], columns[c][repeats - 1]);
+    }
+    printf("\n");
+}
+
+static bool run_tls(const struct settings *settings)
+{
+    static struct tls_series own, peer;
+    struct fetch_server server;
+    char cacert[128];
+    if (!fetch_server_begin(
+            &server, &(struct fetch_server_options){.workers = 1, .cpus = "01", .addresses = 1, .tls = true}))
+        return false;
+    snprintf(cacert, sizeof cacert, "%s/cert.pem", server.directory);
+    const struct fetch_load load = {.port = server.tls_port,
+                                    .path = "/1k",
+                                    .addresses = 1,
+                                    .loops = 1,
+                                    .first_cpu = 1,
+                                    .connections = 16,
+                                    .seconds = settings->seconds,
+                                    .cacert = cacert};
+    bool good = true;
+    for (unsigned i = 0; i < settings->repeats && good; i++)
+        good = measure_own_tls(&load, &own, i) && measure_peer_tls(&load, &peer, i);
+    if (good) {
+        printf("TLS 1.2, RSA 2048, per second of the client's processor time\n");
+        printf("%-9s %24s %24s %24s\n", "client", "full handshakes", "resumed handshakes", "MB of body");
+        print_tls("lycosa", &own, settings->repeats);
+        print_tls("openssl", &peer, settings->repeats);
+        printf("lycosa holds %.0f bytes for TLS per idle connection, of 500\n\n", own.context_bytes);
+    }
+    fetch_server_finish(&server);
+    return good;
+}
+
 static int usage(void)
 {
-    fprintf(stderr, "usage: bench_fetch [--seconds S] [--repeats N] [rates|hold]...\n");
+    fprintf(stderr, "usage: bench_fetch [--seconds S] [--repeats N] [rates|hold|tls]...\n");
     return 2;
 }
 
@@ -176,7 +260,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         bool (*run)(const struct settings *settings);
-    } parts[] = {{"rates", run_rates}, {"hold", run_hold}};
+    } parts[] = {{"rates", run_rates}, {"hold", run_hold}, {"tls", run_tls}};
     const size_t part_count = sizeof parts / sizeof parts[0];
     struct settings settings = {.seconds = 2, .repeats = 5};
     for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {

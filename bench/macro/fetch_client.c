@@ -20,6 +20,7 @@
 struct visitor {
     struct conn conn;
     struct timer pause;
+    struct tls_session session;
 };
 
 /* What the loops of one run agree on. */
@@ -45,6 +46,8 @@ struct loop {
     struct ring ring;
     struct bufring buffers;
     struct conn_loop conns;
+    struct tls_trust *trust;
+    struct tls_pool *tls;
     pthread_t thread;
 };
 
@@ -53,24 +56,38 @@ static struct loop *loop_of(const struct conn *conn)
     return conn->owner;
 }
 
-static void begin_next(struct loop *loop)
+static void begin(struct loop *loop, struct visitor *visitor, unsigned index)
 {
     const struct fetch_load *load = loop->run->load;
+    const union conn_address address = {
+        .v4 = {.sin_family = AF_INET,
+               .sin_port = htons(load->port),
+               .sin_addr.s_addr = htonl(INADDR_LOOPBACK + index % load->addresses)}};
+    conn_begin(&visitor->conn, &(struct conn_target){.host = SLICE("localhost"),
+                                                     .address = &address,
+                                                     .tls = load->cacert,
+                                                     .session = load->resumes ? &visitor->session : NULL});
+}
+
+static void begin_next(struct loop *loop)
+{
     while (loop->begun < loop->count && loop->begun - loop->opened < CONNECTING_MAX) {
-        const union conn_address address = {
-            .v4 = {.sin_family = AF_INET,
-                   .sin_port = htons(load->port),
-                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK + loop->begun % load->addresses)}};
-        conn_begin(&loop->visitors[loop->begun++].conn,
-                   &(struct conn_target){.host = SLICE("bench"), .address = &address});
+        begin(loop, &loop->visitors[loop->begun], loop->begun);
+        loop->begun++;
     }
 }
 
 static void on_ready(struct conn *conn)
 {
     struct loop *loop = loop_of(conn);
-    loop->opened++;
-    conn_request(conn, &loop->request);
+    if (loop->opened < loop->count)
+        loop->opened++;
+    if (loop->run->load->handshakes) {
+        loop->requests++;
+        conn_close(conn, FETCH_DONE);
+    } else {
+        conn_request(conn, &loop->request);
+    }
     begin_next(loop);
 }
 
@@ -111,7 +128,10 @@ static void on_closed(struct conn *conn, enum fetch_outcome outcome)
 {
     struct loop *loop = loop_of(conn);
     timer_cancel(&loop->ring.timers, &((struct visitor *)conn)->pause);
-    if (!loop->ends) {
+    if (loop->run->load->handshakes && outcome == FETCH_DONE) {
+        if (!loop->ends)
+            begin(loop, (struct visitor *)conn, 0);
+    } else if (!loop->ends) {
         if (loop->failures++ == 0)
             fprintf(stderr, "bench_fetch: a connection ended: %s\n", outcome_name(outcome));
         loop->opened++;
@@ -119,6 +139,19 @@ static void on_closed(struct conn *conn, enum fetch_outcome outcome)
 }
 
 static const struct conn_events events = {on_ready, on_head, on_body, on_response, on_closed};
+
+static bool start_tls(struct loop *loop)
+{
+    char message[256] = "no memory for TLS";
+    if (!loop->run->load->cacert)
+        return true;
+    loop->trust = tls_trust_create(loop->run->load->cacert, message, sizeof message);
+    if (loop->trust)
+        loop->tls = tls_pool_create(&(struct tls_options){.trust = loop->trust, .spare_max = loop->count});
+    if (!loop->tls)
+        fprintf(stderr, "bench_fetch: %s\n", message);
+    return loop->tls;
+}
 
 static bool start(struct loop *loop)
 {
@@ -134,10 +167,13 @@ static bool start(struct loop *loop)
         fprintf(stderr, "bench_fetch: %s\n", loop->ring.error);
         return false;
     }
-    conn_loop_init(&loop->conns, &(struct conn_loop_options){
-                                     .ring = &loop->ring, .buffers = &loop->buffers, .limits = &limits});
+    if (!start_tls(loop))
+        return false;
+    conn_loop_init(&loop->conns,
+                   &(struct conn_loop_options){
+                       .ring = &loop->ring, .buffers = &loop->buffers, .tls = loop->tls, .limits = &limits});
     loop->request = (struct http_request){
-        .method = SLICE("GET"), .target = slice_of(loop->run->load->path), .host = SLICE("bench")};
+        .method = SLICE("GET"), .target = slice_of(loop->run->load->path), .host = SLICE("localhost")};
     for (unsigned i = 0; i < loop->count; i++) {
         conn_init(&loop->visitors[i].conn, &loop->conns, &events);
         loop->visitors[i].conn.owner = loop;
@@ -167,6 +203,7 @@ static void measure(struct loop *loop)
         .bytes = loop->bytes,
         .enters = loop->ring.stats.enters - enters,
         .open = loop->conns.stats.open,
+        .tls_bytes = loop->tls ? (double)tls_pool_bytes(loop->tls) / loop->count : 0,
         .seconds = (double)(clock_now_ns() - begin) / 1e9,
         .user_us = rusage_us(after.ru_utime) - rusage_us(before.ru_utime),
         .system_us = rusage_us(after.ru_stime) - rusage_us(before.ru_stime),
@@ -195,6 +232,10 @@ static void *turn_loop(void *argument)
     loop->run->results[loop->index].failures = loop->failures;
     bufring_fini(&loop->buffers);
     ring_fini(&loop->ring);
+    if (loop->tls)
+        tls_pool_destroy(loop->tls);
+    if (loop->trust)
+        tls_trust_destroy(loop->trust);
     return NULL;
 }
 
@@ -219,6 +260,7 @@ static void add(struct fetch_result *sum, const struct fetch_result *part)
     sum->open += part->open;
     sum->user_us += part->user_us;
     sum->system_us += part->system_us;
+    sum->tls_bytes = part->tls_bytes;
     if (part->seconds > sum->seconds)
         sum->seconds = part->seconds;
 }

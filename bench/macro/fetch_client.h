@@ -14,10 +14,13 @@ struct fetch_load {
     unsigned connections; /* in all */
     double seconds;       /* of the measured part, after all connections are open */
     unsigned interval_ms; /* between two requests of a connection; 0: at once */
+    const char *cacert;   /* not NULL: TLS, and what to trust */
+    bool handshakes;      /* a connection is closed as soon as it is ready, and begins again */
+    bool resumes;         /* with the TLS session of an earlier one */
 };
 
 struct fetch_result {
-    uint64_t requests; /* answered within the measured part */
+    uint64_t requests; /* answered within the measured part; with handshakes: connections that became ready */
     uint64_t failures; /* connections or requests, at any time */
     uint64_t enters;
     uint64_t bytes;
@@ -25,6 +28,7 @@ struct fetch_result {
     double seconds;
     double user_us; /* of processor time, of all loops */
     double system_us;
+    double tls_bytes;        /* of the pool's contexts, per connection */
     double connection_bytes; /* growth of the process's resident memory per connection */
 };
 

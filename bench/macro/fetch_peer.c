@@ -68,3 +68,36 @@ bool fetch_peer_wrk(const struct fetch_load *load, struct fetch_peer_result *res
     result->cpu_us = result->user_us + seconds_of(usage.ru_stime) * 1e6 / requests;
     return true;
 }
+
+bool fetch_peer_openssl(const struct fetch_load *load, bool resumes, const char *path,
+                        struct fetch_peer_tls *result)
+{
+    char command[512], output[65536];
+    struct rusage usage;
+    /* The dots that it prints per connection go where its figures do not. */
+    snprintf(
+        command, sizeof command,
+        "exec openssl s_time -connect 127.0.0.1:%u %s -time %u -tls1_2 -cipher ECDHE-RSA-AES128-GCM-SHA256 "
+        "-CAfile %s -verify 2 %s%s 2>/dev/null",
+        load->port, resumes ? "-reuse" : "-new", load->seconds < 1 ? 1 : (unsigned)load->seconds,
+        load->cacert, path ? "-www " : "", path ? path : "");
+    char *arguments[] = {(char[]){"sh"}, (char[]){"-c"}, command, NULL};
+    if (!run_pinned(arguments, load->first_cpu, output, sizeof output, &usage))
+        return false;
+    const char *line = strstr(output, " real seconds, ");
+    while (line && line > output && line[-1] != '\n')
+        line--;
+    unsigned connections, seconds, bytes;
+    if (!line ||
+        sscanf(line, "%u connections in %u real seconds, %u bytes", &connections, &seconds, &bytes) != 3) {
+        fprintf(stderr, "bench_fetch: openssl s_time said: %s\n", output);
+        return false;
+    }
+    *result = (struct fetch_peer_tls){
+        .connections = connections,
+        .bytes = bytes,
+        .seconds = seconds,
+        .cpu_us = (seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)) * 1e6,
+    };
+    return true;
+}
