@@ -185,6 +185,16 @@ enum html_attribute html_find_attribute(struct slice name)
     }
 }
 
+/* Compiled for any CPU: cleared with AVX-512 registers, the array would have to lie at a multiple of 64,
+ * which the address sanitizer's stacks do not give. */
+const char *html_pad(char padded[HTML_BLOCK_BYTES], const char *at, const char *end)
+{
+    memset(padded, 0, HTML_BLOCK_BYTES);
+    if (end > at)
+        memcpy(padded, at, (size_t)(end - at));
+    return padded;
+}
+
 bool html_is_raw(const struct html_walk *walk, enum html_element element)
 {
     static const uint64_t raw = 1ull << HTML_SCRIPT | 1ull << HTML_STYLE | 1ull << HTML_TEXTAREA |

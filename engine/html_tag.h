@@ -46,6 +46,11 @@ enum html_element html_find_element(const char *name, const char *end);
 /* Which of our attributes this is, or HTML_ATTRIBUTES. */
 enum html_attribute html_find_attribute(struct slice name);
 
+#define HTML_BLOCK_BYTES 64
+
+/* The bytes from `at` to the end, fewer than a block, with zeros behind them. Returns `padded`. */
+const char *html_pad(char padded[HTML_BLOCK_BYTES], const char *at, const char *end);
+
 /* Whether an HTML start tag of this element is followed by text in which only its own end tag is markup. */
 bool html_is_raw(const struct html_walk *walk, enum html_element element);
 

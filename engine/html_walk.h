@@ -11,16 +11,13 @@
  * from there. */
 #include "engine/html_tag.h"
 
-#define WALK_BLOCK 64
-
 static inline WALK_TARGET void WALK(load_at)(struct html_walk *walk, const char *at)
 {
-    if (__builtin_expect(walk->end - at >= WALK_BLOCK, 1)) {
+    if (__builtin_expect(walk->end - at >= HTML_BLOCK_BYTES, 1)) {
         WALK(load)(&walk->block, at);
     } else {
-        char padded[WALK_BLOCK] = {0};
-        memcpy(padded, at, (size_t)(walk->end - at));
-        WALK(load)(&walk->block, padded);
+        char padded[HTML_BLOCK_BYTES];
+        WALK(load)(&walk->block, html_pad(padded, at, walk->end));
     }
     walk->block.at = at;
 }
@@ -28,26 +25,25 @@ static inline WALK_TARGET void WALK(load_at)(struct html_walk *walk, const char 
 /* The first `byte` (not a NUL) from `at` on, or the end. */
 static inline WALK_TARGET const char *WALK(seek)(struct html_walk *walk, const char *at, char byte)
 {
-    for (; walk->end - at >= WALK_BLOCK; at += WALK_BLOCK) {
+    for (; walk->end - at >= HTML_BLOCK_BYTES; at += HTML_BLOCK_BYTES) {
         uint64_t mask = WALK(find)(at, byte);
         if (mask)
             return at + __builtin_ctzll(mask);
     }
-    char padded[WALK_BLOCK] = {0};
-    memcpy(padded, at, (size_t)(walk->end - at));
-    uint64_t mask = WALK(find)(padded, byte);
+    char padded[HTML_BLOCK_BYTES];
+    uint64_t mask = WALK(find)(html_pad(padded, at, walk->end), byte);
     return mask ? at + __builtin_ctzll(mask) : walk->end;
 }
 
 /* Whether `at` lies in the block, and which bits are at it and behind. */
 static inline bool WALK(has)(const struct html_block *block, const char *at)
 {
-    return (uintptr_t)at - (uintptr_t)block->at < WALK_BLOCK;
+    return (uintptr_t)at - (uintptr_t)block->at < HTML_BLOCK_BYTES;
 }
 
 static inline const char *WALK(behind)(const struct html_walk *walk)
 {
-    return walk->end - walk->block.at > WALK_BLOCK ? walk->block.at + WALK_BLOCK : walk->end;
+    return walk->end - walk->block.at > HTML_BLOCK_BYTES ? walk->block.at + HTML_BLOCK_BYTES : walk->end;
 }
 
 static inline uint64_t WALK(from)(const struct html_block *block, const char *at)
@@ -156,7 +152,7 @@ static inline WALK_TARGET const char *WALK(pass_tag)(struct html_walk *walk, con
     struct html_block *block = &walk->block;
     const char *since = name;
     bool in_name = true;
-    if (!WALK(has)(block, name) || name - block->at > WALK_BLOCK / 2)
+    if (!WALK(has)(block, name) || name - block->at > HTML_BLOCK_BYTES / 2)
         WALK(load_at)(walk, name);
     for (;;) {
         uint64_t stops = block->gt | block->double_quote | block->single_quote;
