@@ -41,7 +41,8 @@ struct thread {
     pthread_t handle;
     struct server *server;
     unsigned number;
-    int result;
+    int start_result; /* written before `ready`, read after it */
+    int result;       /* read after the thread was joined */
     struct websim_loop_stats stats;
     pthread_barrier_t *ready;
 };
@@ -61,8 +62,8 @@ static void *run_thread(void *argument)
         .dns_fd = thread->number == 0 && !server->options.no_dns ? server->dns.udp : -1,
     };
     struct websim_loop *loop = malloc(sizeof *loop);
-    thread->result = loop ? websim_loop_init(loop, &options) : -ENOMEM;
-    if (thread->result == 0) {
+    thread->result = thread->start_result = loop ? websim_loop_init(loop, &options) : -ENOMEM;
+    if (thread->start_result == 0) {
         if (thread->number == 0 && !server->options.no_dns)
             websim_loop_listen(loop, server->dns.tcp, WEBSIM_PROTOCOL_DNS, DNS_ACCEPTS);
         if (server->shared->tls)
@@ -70,7 +71,7 @@ static void *run_thread(void *argument)
         websim_loop_listen(loop, server->http_fd, WEBSIM_PROTOCOL_HTTP, ACCEPTS);
     }
     pthread_barrier_wait(thread->ready);
-    if (thread->result == 0) {
+    if (thread->start_result == 0) {
         thread->result = websim_loop_run(loop);
         thread->stats = loop->stats;
         if (thread->result != -ETIMEDOUT)
@@ -199,7 +200,7 @@ static int serve(struct server *server, int signals)
     pthread_barrier_wait(&ready);
     bool up = true;
     for (unsigned i = 0; i < server->options.threads; i++)
-        up &= threads[i].result == 0;
+        up &= threads[i].start_result == 0;
     if (up) {
         announce(server);
         wait_for_end(&server->options, signals);

@@ -49,6 +49,7 @@ class Server:
             if name in self.ports:
                 self.web += [option, self.ports[name]]
         self.addresses = {}
+        self.totals = {}
 
     def __enter__(self):
         return self
