@@ -16,6 +16,8 @@
 /* Connects under way at once: the server's backlog has room for them. */
 #define CONNECTING_MAX 512
 #define LOOPS_MAX      16
+/* Contexts kept for the next handshakes. */
+#define SPARE_TLS 16
 
 struct visitor {
     struct conn conn;
@@ -147,7 +149,7 @@ static bool start_tls(struct loop *loop)
         return true;
     loop->trust = tls_trust_create(loop->run->load->cacert, message, sizeof message);
     if (loop->trust)
-        loop->tls = tls_pool_create(&(struct tls_options){.trust = loop->trust, .spare_max = loop->count});
+        loop->tls = tls_pool_create(&(struct tls_options){.trust = loop->trust, .spare_max = SPARE_TLS});
     if (!loop->tls)
         fprintf(stderr, "bench_fetch: %s\n", message);
     return loop->tls;
