@@ -267,7 +267,7 @@ int main(int argc, char **argv)
         if (option == 's')
             settings.seconds = atof(optarg);
         else if (option == 'r')
-            settings.repeats = (unsigned)atoi(optarg);
+            settings.repeats = (unsigned)strtoul(optarg, NULL, 10);
         else
             return usage();
     }

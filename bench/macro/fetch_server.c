@@ -1,12 +1,14 @@
 #include "macro/fetch_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,15 +41,31 @@ static bool write_file(const struct fetch_server *server, const char *name, size
     return fclose(file) == 0;
 }
 
+/* Runs a program in the server's directory, quietly. */
+static bool run_in(const struct fetch_server *server, char *const *arguments)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const int null = open("/dev/null", O_WRONLY);
+        dup2(null, STDERR_FILENO);
+        if (chdir(server->directory) == 0)
+            execvp(arguments[0], arguments);
+        _exit(127);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    return status == 0;
+}
+
 static bool make_certificate(const struct fetch_server *server)
 {
-    char command[512];
-    snprintf(command, sizeof command,
-             "cd %s && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj "
-             "/CN=localhost "
-             "-addext subjectAltName=DNS:localhost,IP:127.0.0.1 2>/dev/null",
-             server->directory);
-    return system(command) == 0;
+    static const char *const arguments[] = {
+        "openssl",  "req",           "-x509",   "-newkey",
+        "rsa:2048", "-nodes",        "-keyout", "key.pem",
+        "-out",     "cert.pem",      "-days",   "2",
+        "-subj",    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+        NULL};
+    return run_in(server, (char *const *)(uintptr_t)arguments);
 }
 
 static bool write_configuration(const struct fetch_server *server, const struct fetch_server_options *options)
@@ -110,14 +128,12 @@ bool fetch_server_begin(struct fetch_server *server, const struct fetch_server_o
         fprintf(stderr, "bench_fetch: no temporary directory: %s\n", strerror(errno));
         return false;
     }
-    /* The workers are another user than the one who starts nginx as root. */
-    char command[128];
-    snprintf(command, sizeof command, "chmod 755 %s", server->directory);
     server->port = free_port();
     server->tls_port = free_port();
-    if (system(command) != 0 || !write_file(server, "1k", 1024) || !write_file(server, "10k", 10240) ||
-        !write_file(server, "16m", 16 << 20) || (options->tls && !make_certificate(server)) ||
-        !write_configuration(server, options)) {
+    /* The workers are another user than the one who starts nginx as root. */
+    if (chmod(server->directory, 0755) != 0 || !write_file(server, "1k", 1024) ||
+        !write_file(server, "10k", 10240) || !write_file(server, "16m", 16 << 20) ||
+        (options->tls && !make_certificate(server)) || !write_configuration(server, options)) {
         fprintf(stderr, "bench_fetch: cannot write %s\n", server->directory);
         return false;
     }
@@ -132,10 +148,9 @@ bool fetch_server_begin(struct fetch_server *server, const struct fetch_server_o
 
 void fetch_server_finish(struct fetch_server *server)
 {
-    char command[128];
+    const char *const arguments[] = {"rm", "-rf", server->directory, NULL};
     kill(server->pid, SIGTERM);
     waitpid(server->pid, NULL, 0);
-    snprintf(command, sizeof command, "rm -rf %s", server->directory);
-    if (system(command) != 0)
+    if (!run_in(server, (char *const *)(uintptr_t)arguments))
         fprintf(stderr, "bench_fetch: %s is left over\n", server->directory);
 }

@@ -101,7 +101,7 @@ TEST(a_long_request_is_sent_whole)
     fetch_with(&client, answer_with_length);
     CHECK_INT(client.responses, 3);
     client.body[client.body_len] = '\0';
-    CHECK(atoi(client.body) > 20000);
+    CHECK(strtoul(client.body, NULL, 10) > 20000);
     stop(&client);
 }
 
