@@ -1,0 +1,73 @@
+/* What all rows of rings and queues do, whatever the implementation. The functions of an implementation are
+ * known where these are used, and inlined. */
+#pragma once
+
+#include <stdlib.h>
+
+#include "micro/lockfree.h"
+
+#define LOCKFREE_INLINE __attribute__((always_inline)) static inline
+
+/* Operations between two looks at the clock's flag. */
+#define LOCKFREE_BLOCK 128
+/* Slots of the rings; items that wait in a queue while pairs go on, so that it does not run empty. */
+#define LOCKFREE_RING   1024
+#define LOCKFREE_QUEUED 64
+
+/* Items are numbers from 1 on. `self` is the calling thread's way to the structure. False: full, empty. */
+typedef bool lockfree_push(void *self, uint64_t item);
+typedef bool lockfree_pop(void *self, uint64_t *item);
+/* Between blocks, where an implementation wants it. */
+typedef void lockfree_pass(void *self);
+
+struct lockfree_items {
+    lockfree_push *push;
+    lockfree_pop *pop;
+    lockfree_pass *pass;
+};
+
+/* Each thread pushes one and pops one; both count. */
+LOCKFREE_INLINE void lockfree_pairs(struct lockfree_worker *worker, void *self, struct lockfree_items items)
+{
+    uint64_t item = 1, sum = 0;
+    while (!lockfree_is_over(worker)) {
+        uint64_t done = 0;
+        for (int i = 0; i < LOCKFREE_BLOCK / 2; i++) {
+            done += items.push(self, worker->index + 1);
+            done += items.pop(self, &item);
+            sum += item;
+        }
+        worker->ops += done;
+        items.pass(self);
+    }
+    if (worker->ops && !sum)
+        abort();
+}
+
+/* The first `producers` threads push, the others pop; what is popped counts. */
+LOCKFREE_INLINE void lockfree_transfer(struct lockfree_worker *worker, void *self,
+                                       struct lockfree_items items, unsigned producers)
+{
+    bool produces = worker->index < producers;
+    uint64_t item = 1, sum = 0;
+    while (!lockfree_is_over(worker)) {
+        uint64_t done = 0;
+        for (int i = 0; i < LOCKFREE_BLOCK; i++) {
+            if (produces ? items.push(self, worker->index + 1) : items.pop(self, &item)) {
+                done++;
+                sum += item;
+            } else {
+                lockfree_pause();
+            }
+        }
+        worker->ops += produces ? 0 : done;
+        items.pass(self);
+    }
+    if (worker->ops && !sum)
+        abort();
+}
+
+LOCKFREE_INLINE void lockfree_no_pass(void *self)
+{
+    (void)self;
+}
