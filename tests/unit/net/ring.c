@@ -313,13 +313,14 @@ TEST(a_task_runs_once_per_deferral_and_keeps_the_loop_awake)
     ring_fini(&ring);
 }
 
-/* Wakes: a sleeper that waits without end consumes what wakers add to a counter. A lost wake is a hang. */
-enum { WAKERS = 2, WORK_PER_WAKER = 20000 };
+/* Wakes: a sleeper that waits without end takes what wakers add to a counter, and each of them waits until
+ * its own has been taken. A lost wake is a standstill. */
+enum { WAKERS = 2, WORK_PER_WAKER = 5000 };
 
 struct sleeper {
     struct ring ring;
     _Atomic uint64_t work;
-    uint64_t taken;
+    _Atomic uint64_t taken;
     atomic_bool up;
     atomic_uint done;
 };
@@ -327,7 +328,7 @@ struct sleeper {
 static bool has_work(void *owner)
 {
     struct sleeper *sleeper = owner;
-    return lf_load(&sleeper->work, acquire) != sleeper->taken;
+    return lf_load(&sleeper->work, acquire) != lf_load(&sleeper->taken, relaxed);
 }
 
 static void *sleep_and_take(void *argument)
@@ -335,9 +336,9 @@ static void *sleep_and_take(void *argument)
     struct sleeper *sleeper = argument;
     start(&sleeper->ring, (struct ring_options){.has_work = has_work, .owner = sleeper});
     lf_store(&sleeper->up, true, release);
-    while (sleeper->taken < (uint64_t)WAKERS * WORK_PER_WAKER) {
+    while (lf_load(&sleeper->taken, relaxed) < (uint64_t)WAKERS * WORK_PER_WAKER) {
         CHECK_INT(ring_turn(&sleeper->ring, TIMER_NEVER), 0);
-        sleeper->taken = lf_load(&sleeper->work, acquire);
+        lf_store(&sleeper->taken, lf_load(&sleeper->work, acquire), release);
     }
     /* The wakers' messages need their target. */
     while (lf_load(&sleeper->done, acquire) < WAKERS)
@@ -355,11 +356,14 @@ static void *make_work(void *argument)
     while (!lf_load(&sleeper->up, acquire))
         sched_yield();
     for (unsigned i = 0; i < WORK_PER_WAKER; i++) {
-        lf_fetch_add(&sleeper->work, 1, release);
+        const uint64_t mine = lf_fetch_add(&sleeper->work, 1, release) + 1;
+        const uint64_t deadline = clock_now_ns() + 20 * CLOCK_NS_PER_S;
         ring_wake(&ring, &sleeper->ring);
         CHECK_INT(ring_turn(&ring, 0), 0);
-        if (i % 64 == 0)
+        while (lf_load(&sleeper->taken, acquire) < mine) {
             sched_yield();
+            CHECK(clock_now_ns() < deadline);
+        }
     }
     CHECK(ring_finish(&ring));
     CHECK(ring.stats.wakes_sent <= WORK_PER_WAKER);
@@ -378,7 +382,7 @@ TEST(no_wake_is_lost)
     for (unsigned i = 0; i < WAKERS; i++)
         pthread_join(waking[i], NULL);
     pthread_join(sleeping, NULL);
-    CHECK_INT(sleeper.taken, (uint64_t)WAKERS * WORK_PER_WAKER);
+    CHECK_INT(lf_load(&sleeper.taken, relaxed), (uint64_t)WAKERS * WORK_PER_WAKER);
     CHECK(sleeper.ring.stats.wakes_received > 0);
 }
 
