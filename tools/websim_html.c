@@ -246,7 +246,9 @@ static void begin(struct writer *writer, const struct websim_page *page)
 static uint64_t prose_bytes(const struct websim_page *page)
 {
     const struct websim_web *web = page->site.web;
-    uint64_t size = websim_lognormal_draw(&web->size_law, websim_hash(page->bits, DRAW_SIZE));
+    uint64_t bits = websim_hash(page->bits, DRAW_SIZE), size = websim_lognormal_draw(&web->size_law, bits);
+    if (web->parameters.size_spread && websim_mix(bits) % WEBSIM_LARGE_ONE_IN == 0)
+        size *= WEBSIM_LARGE_TIMES_MIN + websim_below(bits, WEBSIM_LARGE_TIMES_MORE);
     if (size > web->parameters.size_max)
         size = web->parameters.size_max;
     uint64_t taken = HEAD_BYTES_USUAL + (uint64_t)page->links * LINK_BYTES_USUAL;

@@ -41,6 +41,15 @@ static int64_t scale_q16(const struct websim_parameters *parameters)
     return websim_log2_q16(parameters->pages) - (websim_log2_q16(sum / ranks) - (8 << 16));
 }
 
+/* Of the log-normal, so that the mean with the tail of large pages is the one asked for. */
+static uint64_t size_mean(const struct websim_parameters *parameters)
+{
+    uint64_t times = WEBSIM_LARGE_TIMES_MIN + WEBSIM_LARGE_TIMES_MORE / 2;
+    if (parameters->size_spread == 0)
+        return parameters->size;
+    return parameters->size * WEBSIM_LARGE_ONE_IN / (WEBSIM_LARGE_ONE_IN - 1 + times);
+}
+
 void websim_web_init(struct websim_web *web, const struct websim_parameters *parameters)
 {
     uint64_t hosts = parameters->hosts, bits = websim_hash(parameters->seed, 0);
@@ -57,7 +66,7 @@ void websim_web_init(struct websim_web *web, const struct websim_parameters *par
     web->pages_q16 = scale_q16(parameters);
     web->domains = (hosts + HOSTS_PER_DOMAIN - 1) / HOSTS_PER_DOMAIN;
     websim_lognormal_init(&web->links_law, parameters->links, LINKS_SPREAD);
-    websim_lognormal_init(&web->size_law, parameters->size, (unsigned)parameters->size_spread);
+    websim_lognormal_init(&web->size_law, size_mean(parameters), (unsigned)parameters->size_spread);
 }
 
 uint32_t websim_host_address(const struct websim_web *web, uint32_t host)

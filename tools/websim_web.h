@@ -52,6 +52,11 @@ struct websim_site {
     uint32_t branch; /* page k has the children k * branch + 1 ... k * branch + branch, where they exist */
 };
 
+/* Sizes of pages are log-normal, with a tail: one in so many is so many times as large. */
+#define WEBSIM_LARGE_ONE_IN     1024
+#define WEBSIM_LARGE_TIMES_MIN  16
+#define WEBSIM_LARGE_TIMES_MORE 112
+
 #define WEBSIM_SESSIONS 4 /* session ids that one page is seen under */
 /* Longest host name, path and URL, terminator included. */
 #define WEBSIM_NAME_BYTES 48
