@@ -176,6 +176,10 @@ static int write_block(struct outlet *outlet, struct outlet_block *block)
         if (!outlet->appends && ftruncate(outlet->fd, (off_t)outlet->marked) != 0)
             perror("lycosa: ftruncate");
         close_file(outlet);
+        char path[1024];
+        path_of(outlet, path, sizeof path, "");
+        if (!outlet->appends && outlet->marked == 0)
+            unlink(path); /* not one record is whole */
         return error;
     }
     if (block->mark)

@@ -110,6 +110,25 @@ TEST(a_full_disk_leaves_whole_records)
     finish("one");
 }
 
+TEST(a_full_disk_leaves_no_file_without_a_record)
+{
+    static char record[100000];
+    struct rlimit old, limit;
+    begin(0);
+    CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    limit = (struct rlimit){.rlim_cur = 4096, .rlim_max = old.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHECK(outlet_open(&outlet, "one"));
+    outlet_append(&outlet, (struct slice){record, sizeof record});
+    outlet_mark(&outlet);
+    outlet_flush(&outlet);
+    CHECK_INT(outlet_drain(&outlet), -EFBIG);
+    CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+    CHECK(access(path("one"), F_OK) != 0 && access(path("one.open"), F_OK) != 0);
+    finish("one");
+}
+
 static _Atomic(bool) ended;
 
 static void *housekeep(void *argument)
