@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "engine/loop.h"
 #include "lockfree/clock.h"
@@ -183,6 +184,19 @@ static void write_summary(const struct status *status, struct crawl *crawl, FILE
             usage.ru_maxrss * 1024L);
 }
 
+/* The disk is full: the blocks of the last summary are there to be used again. */
+static bool write_in_place(const struct status *status, struct crawl *crawl, const char *path,
+                           const char *next)
+{
+    unlink(next);
+    FILE *out = fopen(path, "r+e");
+    if (!out)
+        return false;
+    write_summary(status, crawl, out);
+    bool good = fflush(out) == 0 && ftruncate(fileno(out), ftell(out)) == 0;
+    return fclose(out) == 0 && good;
+}
+
 bool status_write_summary(struct status *status, struct crawl *crawl)
 {
     char path[1100], next[1100];
@@ -193,5 +207,6 @@ bool status_write_summary(struct status *status, struct crawl *crawl)
         return false;
     write_summary(status, crawl, out);
     bool good = !ferror(out);
-    return fclose(out) == 0 && good && rename(next, path) == 0;
+    good = fclose(out) == 0 && good && rename(next, path) == 0;
+    return good || write_in_place(status, crawl, path, next);
 }
