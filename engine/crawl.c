@@ -49,6 +49,8 @@ const char *crawl_end_name(enum crawl_end end)
         return "disk-full";
     case CRAWL_END_FAILED:
         return "failed";
+    case CRAWL_END_BAD_TUNING:
+        return "bad-tuning";
     }
     return "";
 }
@@ -198,7 +200,7 @@ static bool make_places(struct crawl *crawl, const struct crawl_options *options
 
 static void remove_places(struct crawl *crawl, bool made)
 {
-    static const char *const names[] = {"warc", "seeds.txt", "tuning.ini", "crawl.log"};
+    static const char *const names[] = {"warc", "seeds.txt", "tuning.ini", "crawl.log", "summary.json"};
     char path[1100];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", crawl->directory, names[i]);
@@ -233,26 +235,49 @@ static bool drain(struct crawl *crawl)
     return crawl->error == 0;
 }
 
+static const struct tuning *live_tuning(const struct crawl *crawl)
+{
+    return lf_load(&crawl->live, relaxed); /* only the housekeeper writes it */
+}
+
 static void reload(struct crawl *crawl)
 {
-    static struct tuning next;
-    struct tuning_error error;
+    struct crawl_reload *reload = calloc(1, sizeof *reload);
+    struct tuning *next = malloc(sizeof *next);
+    struct tuning_error error = {"there is no file"};
     const char *refused = NULL;
-    tuning_init(&next);
-    if (!crawl->tuning_path || !tuning_load(&next, crawl->tuning_path, &error)) {
-        fprintf(stderr, "lycosa: tuning not reloaded: %s\n",
-                crawl->tuning_path ? error.message : "there is no file");
+    if (next)
+        tuning_init(next);
+    if (!reload || !next || !crawl->tuning_path || !tuning_load(next, crawl->tuning_path, &error)) {
+        fprintf(stderr, "lycosa: tuning not reloaded: %s\n", error.message);
+        free(reload);
+        free(next);
         return;
     }
-    unsigned count = tuning_reload(&crawl->tuning, &next, &refused);
+    reload->tuning = *live_tuning(crawl);
+    unsigned count = tuning_reload(&reload->tuning, next, &refused);
     if (count)
         fprintf(stderr, "lycosa: tuning reloaded; %u keys cannot change while running, '%s' first\n", count,
                 refused);
+    free(next);
+    reload->next = crawl->reloads;
+    crawl->reloads = reload;
+    lf_store(&crawl->live, &reload->tuning, release); /* R1 pairs with A2 in the loops' turn */
 }
 
+static void free_reloads(struct crawl *crawl)
+{
+    while (crawl->reloads) {
+        struct crawl_reload *next = crawl->reloads->next;
+        free(crawl->reloads);
+        crawl->reloads = next;
+    }
+}
+
+/* The first reason stands, unless what was crawled could not be kept. */
 static void set_phase(struct crawl *crawl, enum crawl_phase phase, enum crawl_end why)
 {
-    if (crawl->end == CRAWL_END_NONE)
+    if (crawl->end == CRAWL_END_NONE || why == CRAWL_END_DISK_FULL || why == CRAWL_END_FAILED)
         crawl->end = why;
     lf_store(&crawl->phase, (int)phase, relaxed);
 }
@@ -286,7 +311,7 @@ static uint64_t pages_of(const struct crawl *crawl)
 /* Whether it is time to stop, and why. */
 static void look(struct crawl *crawl, uint64_t now_ns)
 {
-    const struct tuning *tuning = &crawl->tuning;
+    const struct tuning *tuning = live_tuning(crawl);
     if (crawl->error)
         set_phase(crawl, CRAWL_ENDING,
                   crawl->error == -ENOSPC || crawl->error == -EDQUOT || crawl->error == -EFBIG
@@ -300,38 +325,46 @@ static void look(struct crawl *crawl, uint64_t now_ns)
         set_phase(crawl, CRAWL_STOPPING, CRAWL_END_PAGES);
 }
 
+/* From here on nothing ends the process by a signal: what it makes, it also closes. The mask is inherited by
+ * the loops, so that only the housekeeper is told. */
 static int open_signals(void)
 {
     sigset_t set;
     sigemptyset(&set);
+    sigaddset(&set, SIGPIPE); /* nobody reads the status */
+    sigaddset(&set, SIGXFSZ); /* a file may not grow: the write says so, too */
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &set, NULL); /* inherited by the loops: only the housekeeper is told */
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* The main thread while the loops run. */
-static void keep_house(struct crawl *crawl, int signals)
+static void keep_house(struct crawl *crawl)
 {
     static struct status status;
     uint64_t stop_by_ns = 0, print_ns = crawl->begin_ns;
+    status_update(&status, crawl);
+    status_write_summary(&status, crawl); /* its blocks serve the last one, too, if the disk is full then */
     while (lf_load(&crawl->phase, relaxed) != CRAWL_ENDING) {
         struct signalfd_siginfo info;
-        struct pollfd watched = {.fd = signals, .events = POLLIN};
+        struct pollfd watched = {.fd = crawl->signals, .events = POLLIN};
         poll(&watched, 1, HOUSEKEEPING_MS);
-        while (read(signals, &info, sizeof info) == sizeof info)
+        while (read(crawl->signals, &info, sizeof info) == sizeof info)
             on_signal(crawl, (int)info.ssi_signo);
         uint64_t now_ns = clock_now_ns();
         drain(crawl);
         if (lf_load(&crawl->phase, relaxed) == CRAWL_RUNNING)
             look(crawl, now_ns);
         if (lf_load(&crawl->phase, relaxed) == CRAWL_STOPPING) {
-            stop_by_ns = stop_by_ns ? stop_by_ns : now_ns + crawl->tuning.stop_within_ns;
+            stop_by_ns = stop_by_ns ? stop_by_ns : now_ns + live_tuning(crawl)->stop_within_ns;
             if (now_ns >= stop_by_ns || visits_open(crawl) == 0)
                 set_phase(crawl, CRAWL_ENDING, CRAWL_END_SIGNAL);
         }
-        uint64_t interval_ns = crawl->is_live ? CLOCK_NS_PER_S / 2 : crawl->tuning.status_interval_ns;
+        uint64_t interval_ns = crawl->is_live ? CLOCK_NS_PER_S / 2 : live_tuning(crawl)->status_interval_ns;
         if (now_ns - print_ns >= interval_ns) {
             print_ns = now_ns;
             status_update(&status, crawl);
@@ -367,7 +400,6 @@ static void finish(struct crawl *crawl)
 /* The threads run while the housekeeper does; a loop that could not begin ends them all. */
 static bool run(struct crawl *crawl, struct tuning_error *error)
 {
-    int signals = open_signals();
     struct timeval wall;
     gettimeofday(&wall, NULL);
     crawl->begin_us = (int64_t)wall.tv_sec * 1000000 + wall.tv_usec;
@@ -377,14 +409,13 @@ static bool run(struct crawl *crawl, struct tuning_error *error)
            pthread_create(&crawl->loops[started].thread, NULL, loop_run, &crawl->loops[started]) == 0)
         started++;
     if (started == crawl->loop_count)
-        keep_house(crawl, signals);
+        keep_house(crawl);
     lf_store(&crawl->phase, CRAWL_ENDING, relaxed);
     for (unsigned i = 0; i < started; i++)
         while (pthread_tryjoin_np(crawl->loops[i].thread, NULL) == EBUSY) {
             drain(crawl);
             poll(NULL, 0, 1);
         }
-    close(signals);
     finish(crawl);
     for (unsigned i = 0; i < started; i++)
         if (crawl->loops[i].error)
@@ -393,7 +424,7 @@ static bool run(struct crawl *crawl, struct tuning_error *error)
            fail(error, "cannot start %u threads: %s", crawl->loop_count, strerror(EAGAIN));
 }
 
-/* Memory of all parts; false with what failed so far left to close(). */
+/* Memory of all parts; whatever it returns, close_parts gives back what there is. */
 static bool open_parts(struct crawl *crawl, struct tuning_error *error)
 {
     const struct tuning *tuning = &crawl->tuning;
@@ -423,11 +454,42 @@ static void close_parts(struct crawl *crawl)
         free(host->robots_path);
         free(lf_load(&host->robots_mail, relaxed));
     }
-    for (unsigned i = 0; i < crawl->loop_count; i++)
-        loop_fini(&crawl->loops[i]);
+    for (unsigned i = 0; crawl->loops && i < crawl->loop_count; i++)
+        if (crawl->loops[i].crawl)
+            loop_fini(&crawl->loops[i]);
     free(crawl->loops);
     sieve_fini(&crawl->sieve);
     frontier_fini(&crawl->frontier);
+    free_reloads(crawl);
+}
+
+/* What can be wrong with a tuning file whose every value is well-formed. */
+static bool check_tuning(struct crawl *crawl, struct tuning_error *error)
+{
+    const char *ca_file = crawl->tuning.tls_ca_file[0] ? crawl->tuning.tls_ca_file : NULL;
+    char why[256];
+    if (!check_identity(crawl, error))
+        return false;
+    crawl->scope = scope_create(&crawl->tuning, error);
+    if (!crawl->scope)
+        return false;
+    crawl->trust = tls_trust_create(ca_file, why, sizeof why);
+    if (!crawl->trust)
+        return fail(error, "net.tls-ca-file: %s", why);
+    return loop_check_names(&crawl->tuning, why, sizeof why) || fail(error, "net.dns-servers: %s", why);
+}
+
+/* The directory is ours: fill it. */
+static bool begin(struct crawl *crawl, const struct crawl_options *options, struct tuning_error *error)
+{
+    bool good = make_places(crawl, options, error) && open_parts(crawl, error) &&
+                each_seed(crawl, options, take_seed, error);
+    if (good) {
+        harvest_flush(&crawl->loops[0]);
+        good = run(crawl, error);
+    }
+    close_parts(crawl);
+    return good;
 }
 
 bool crawl_run(struct crawl *crawl, const struct crawl_options *options, struct tuning_error *error)
@@ -435,30 +497,24 @@ bool crawl_run(struct crawl *crawl, const struct crawl_options *options, struct 
     bool made = false, good = false;
     memset(crawl, 0, sizeof *crawl);
     crawl->tuning = *options->tuning;
+    lf_store(&crawl->live, &crawl->tuning, relaxed);
     crawl->tuning_path = options->tuning_path;
     crawl->directory = options->directory;
     crawl->is_live = options->is_live;
     crawl->loop_count = (unsigned)crawl->tuning.threads;
-    if (!check_identity(crawl, error))
-        return false;
-    crawl->scope = scope_create(&crawl->tuning, error);
-    if (!crawl->scope)
-        return false;
-    const char *ca_file = crawl->tuning.tls_ca_file[0] ? crawl->tuning.tls_ca_file : NULL;
-    if (each_seed(crawl, options, scope_seed, error) && make_directory(crawl->directory, &made, error)) {
-        crawl->trust = tls_trust_create(ca_file, error->message, sizeof error->message);
-        good = crawl->trust && make_places(crawl, options, error) && open_parts(crawl, error) &&
-               each_seed(crawl, options, take_seed, error);
-        if (good) {
-            harvest_flush(&crawl->loops[0]);
-            good = run(crawl, error);
-            close_parts(crawl);
-        }
+    crawl->signals = open_signals();
+    if (!check_tuning(crawl, error)) {
+        crawl->end = CRAWL_END_BAD_TUNING;
+    } else if (each_seed(crawl, options, scope_seed, error) &&
+               make_directory(crawl->directory, &made, error)) {
+        good = begin(crawl, options, error);
         if (!good)
             remove_places(crawl, made);
-        if (crawl->trust)
-            tls_trust_destroy(crawl->trust);
     }
-    scope_destroy(crawl->scope);
+    if (crawl->trust)
+        tls_trust_destroy(crawl->trust);
+    if (crawl->scope)
+        scope_destroy(crawl->scope);
+    close(crawl->signals);
     return good;
 }

@@ -28,11 +28,20 @@ enum crawl_end {
     CRAWL_END_SIGNAL,
     CRAWL_END_DISK_FULL,
     CRAWL_END_FAILED,
+    CRAWL_END_BAD_TUNING, /* never begun: a value in the tuning file cannot be used */
+};
+
+/* A tuning file that was read while the crawl ran. Never changed once the loops know of it. */
+struct crawl_reload {
+    struct crawl_reload *next;
+    struct tuning tuning;
 };
 
 struct crawl {
-    struct tuning tuning;    /* live keys change under the loops: each is read on its own */
-    const char *tuning_path; /* read again on SIGHUP; NULL: none */
+    struct tuning tuning;                /* as it was at the start */
+    _Atomic(const struct tuning *) live; /* what the loops go by: `tuning`, or the last that was read again */
+    struct crawl_reload *reloads;        /* all that were read again: a loop may be at any of them */
+    const char *tuning_path;             /* read again on SIGHUP; NULL: none */
     const char *directory;
     char warc_directory[1024];
     char user_agent[1024];
@@ -48,6 +57,7 @@ struct crawl {
     int64_t begin_us; /* wall clock */
     enum crawl_end end;
     bool is_live;                                 /* the status is a block on a terminal */
+    int signals;                                  /* signalfd */
     int error;                                    /* of the disk: negative errno */
     LF_ISOLATED _Atomic(int) phase;               /* enum crawl_phase */
     LF_ISOLATED _Atomic(uint64_t) pages_reserved; /* with max-pages: requests that may become a page */
@@ -63,7 +73,7 @@ struct crawl_options {
 };
 
 /* Runs a crawl in the calling thread. False: it could not begin; error->message is one line that says why,
- * and nothing is left behind. */
+ * crawl->end may be CRAWL_END_BAD_TUNING, and nothing is left behind. */
 bool crawl_run(struct crawl *crawl, const struct crawl_options *options, struct tuning_error *error);
 
 /* "complete", "pages", "time", "signal", "disk-full", "failed" */

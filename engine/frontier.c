@@ -105,6 +105,7 @@ int frontier_loop_init(struct frontier_loop *loop, struct frontier *frontier,
                        const struct frontier_loop_options *options)
 {
     *loop = (struct frontier_loop){.frontier = frontier,
+                                   .tuning = frontier->tuning,
                                    .index = options->index,
                                    .resolve = options->resolve,
                                    .abandon = options->abandon,
@@ -295,7 +296,7 @@ static void begin_resolve(struct frontier_loop *loop, struct host *host)
 /* Counts the host among those of its address; false if there are too many. */
 static bool count_host(struct frontier_loop *loop, struct address *address, struct host *host)
 {
-    uint64_t hosts_max = loop->frontier->tuning->hosts_per_address_max;
+    uint64_t hosts_max = loop->tuning->hosts_per_address_max;
     if (host->counted == host->address)
         return true;
     if (hosts_max && address->hosts >= hosts_max)
@@ -450,8 +451,8 @@ struct host *frontier_take(struct frontier_loop *loop, uint64_t now_ns)
 void frontier_return(struct frontier_loop *loop, struct host *host, const struct politeness_visit *visit,
                      uint64_t end_ns)
 {
-    host->next_ns = end_ns + politeness_host_rest(loop->frontier->tuning, visit);
-    host->address_next_ns = end_ns + politeness_address_rest(loop->frontier->tuning, visit);
+    host->next_ns = end_ns + politeness_host_rest(loop->tuning, visit);
+    host->address_next_ns = end_ns + politeness_address_rest(loop->tuning, visit);
     host->spent_ns += visit->spent_ns;
     if (lf_load(&host->home, relaxed) != loop->index) {
         send_home(loop, host, HOST_RETURNING);

@@ -60,6 +60,7 @@ struct frontier {
 /* One loop's part. The counters are read by others. */
 struct frontier_loop {
     struct frontier *frontier;
+    const struct tuning *tuning; /* the owner's to change: rests and limits go by it from then on */
     unsigned index;
     frontier_resolve *resolve;
     frontier_abandon *abandon;

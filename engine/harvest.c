@@ -26,7 +26,8 @@ void harvest_fini(struct harvest *harvest)
     free(harvest->links.found);
     free(harvest->links.text);
     free(harvest->text);
-    scope_loop_destroy(harvest->scope);
+    if (harvest->scope)
+        scope_loop_destroy(harvest->scope);
 }
 
 static struct host *host_of(struct loop *loop, const struct url *url)
@@ -123,10 +124,10 @@ void harvest_links(struct loop *loop, const struct harvest_source *source)
     struct links *links = &loop->harvest.links;
     stats_add(&loop->stats.links, links->count + links->dropped);
     stats_add(&loop->stats.links_lost, links->dropped);
-    uint64_t links_max = loop->crawl->tuning.links_per_page_max;
+    uint64_t links_max = loop->tuning->links_per_page_max;
     for (size_t i = 0; i < links->count && i < links_max; i++) {
         const struct link *link = &links->found[i];
-        if (link->flags & LINK_NOFOLLOW && loop->crawl->tuning.robots_nofollow) {
+        if (link->flags & LINK_NOFOLLOW && loop->tuning->robots_nofollow) {
             stats_add(&loop->stats.links_nofollow, 1);
             continue;
         }

@@ -55,7 +55,7 @@ static bool may_visit(const struct tuning *tuning, const struct address_key *key
 /* No address for now, or none at all. */
 static void on_no_address(struct loop *loop, struct host *host, enum fetch_outcome outcome)
 {
-    const struct tuning *tuning = &loop->crawl->tuning;
+    const struct tuning *tuning = loop->tuning;
     uint64_t now_ns = clock_now_ns();
     host->failures++;
     bool is_final = outcome == FETCH_ADDRESS_FORBIDDEN || host->failures > tuning->retries_max;
@@ -68,12 +68,14 @@ static void on_no_address(struct loop *loop, struct host *host, enum fetch_outco
 
 static void on_answer(struct loop *loop, struct host *host, const struct dns_answer *found)
 {
+    if (found->error == DNS_ERROR_CANCELLED)
+        return; /* the crawl is over: what waits for this host stays in the frontier */
     if (found->error != DNS_OK) {
         on_no_address(loop, host, outcome_of_dns(found->error));
         return;
     }
     struct address_key key = key_of(&found->addresses[0]);
-    if (!may_visit(&loop->crawl->tuning, &key)) {
+    if (!may_visit(loop->tuning, &key)) {
         on_no_address(loop, host, FETCH_ADDRESS_FORBIDDEN);
         return;
     }
@@ -127,8 +129,10 @@ static void abandon(void *owner, struct host *host)
 static void wake(void *owner, unsigned index)
 {
     struct loop *loop = owner;
-    if (loop->crawl->begin_ns) /* before that no loop runs */
-        ring_wake(&loop->ring, &loop->crawl->loops[index].ring);
+    struct loop *other = &loop->crawl->loops[index];
+    /* A1 pairs with R2 in loop_run. A loop that is not up yet reads its mail before it first sleeps. */
+    if (lf_load(&other->is_up, acquire))
+        ring_wake(&loop->ring, &other->ring);
 }
 
 static bool has_work(void *owner)
@@ -173,6 +177,7 @@ int loop_init(struct loop *loop, struct crawl *crawl, unsigned index)
 {
     const struct tuning *tuning = &crawl->tuning;
     loop->crawl = crawl;
+    loop->tuning = tuning;
     loop->index = index;
     loop->visits_max = (unsigned)((tuning->connections + crawl->loop_count - 1) / crawl->loop_count);
     loop->clock_offset_us = clock_offset_us();
@@ -205,14 +210,18 @@ int loop_init(struct loop *loop, struct crawl *crawl, unsigned index)
 
 void loop_fini(struct loop *loop)
 {
-    if (loop->crawl->tuning.store_kind == TUNING_STORE_WARC)
+    if (loop->has_ring)
+        ring_fini(&loop->ring);
+    if (loop->tuning->store_kind == TUNING_STORE_WARC)
         store_fini(&loop->store);
     outlet_fini(&loop->log);
     harvest_fini(&loop->harvest);
-    decode_destroy(loop->decode);
+    if (loop->decode)
+        decode_destroy(loop->decode);
     buffer_release(&loop->pages, &loop->decoded);
     buffer_pool_fini(&loop->pages);
-    sieve_loop_fini(&loop->sieve);
+    if (loop->sieve.sieve)
+        sieve_loop_fini(&loop->sieve);
     frontier_loop_fini(&loop->frontier);
     free(loop->visits);
 }
@@ -229,18 +238,9 @@ static int fail(struct loop *loop, int error, const char *message)
     return error;
 }
 
-static int begin_net(struct loop *loop)
+static struct dns *create_dns(const struct tuning *tuning, uint64_t cache_entries, char *message,
+                              size_t message_bytes)
 {
-    const struct tuning *tuning = &loop->crawl->tuning;
-    char message[256] = "";
-    struct ring_options options = {
-        .slots = slots_for(loop), .cpu = (int)loop->index, .has_work = has_work, .owner = loop};
-    int error = ring_init(&loop->ring, &options);
-    if (error)
-        return fail(loop, error, loop->ring.error);
-    error = bufring_init(&loop->buffers, &loop->ring, 1, &(struct bufring_options){0});
-    if (error)
-        return fail(loop, error, "cannot register receive buffers");
     struct dns_options names = DNS_OPTIONS_DEFAULT;
     char servers[TUNING_LIST_BYTES];
     snprintf(servers, sizeof servers, "%s", tuning->dns_servers);
@@ -249,12 +249,40 @@ static int begin_net(struct loop *loop)
     names.servers = servers[0] ? servers : NULL;
     names.families = tuning->ipv6 ? DNS_BOTH : DNS_IPV4;
     names.timeout_ms = (uint32_t)(tuning->dns_timeout_ns / CLOCK_NS_PER_MS);
-    names.cache.entries_max = (uint32_t)tuning->dns_cache_entries;
-    struct dns *dns = dns_create(&names, message, sizeof message);
+    names.cache.entries_max = (uint32_t)cache_entries;
+    return dns_create(&names, message, message_bytes);
+}
+
+bool loop_check_names(const struct tuning *tuning, char *message, size_t message_bytes)
+{
+    struct dns *dns = create_dns(tuning, 16, message, message_bytes); /* the cache is not what is checked */
+    if (dns)
+        dns_destroy(dns);
+    return dns;
+}
+
+static int begin_net(struct loop *loop)
+{
+    const struct tuning *tuning = loop->tuning;
+    char message[256] = "";
+    struct ring_options options = {
+        .slots = slots_for(loop), .cpu = (int)loop->index, .has_work = has_work, .owner = loop};
+    int error = ring_init(&loop->ring, &options);
+    if (error)
+        return fail(loop, error, loop->ring.error);
+    loop->has_ring = true;
+    error = bufring_init(&loop->buffers, &loop->ring, 1, &(struct bufring_options){0});
+    if (error)
+        return fail(loop, error, "cannot register receive buffers");
+    struct dns *dns = create_dns(tuning, tuning->dns_cache_entries, message, sizeof message);
     if (!dns)
         return fail(loop, -EINVAL, message);
     struct tls_options tls = {.trust = loop->crawl->trust, .insecure = !tuning->tls_verify, .spare_max = 64};
     loop->tls = tls_pool_create(&tls);
+    if (!loop->tls) {
+        dns_destroy(dns);
+        return fail(loop, -ENOMEM, "no memory for TLS");
+    }
     struct conn_limits limits = conn_limits_default;
     limits.connect_ms = (uint32_t)(tuning->connect_timeout_ns / CLOCK_NS_PER_MS);
     limits.handshake_ms = limits.connect_ms;
@@ -269,6 +297,7 @@ static int begin_net(struct loop *loop)
     return 0;
 }
 
+/* All but the ring itself: others may be about to wake it. It goes with loop_fini. */
 static void end_net(struct loop *loop)
 {
     struct dns *dns = loop->conns.dns;
@@ -276,19 +305,26 @@ static void end_net(struct loop *loop)
     ring_finish(&loop->ring);
     dns_destroy(dns);
     bufring_fini(&loop->buffers);
-    ring_fini(&loop->ring);
     tls_pool_destroy(loop->tls);
+}
+
+/* A visit that may ask for no page would knock for nothing. */
+static bool has_pages_left(const struct loop *loop)
+{
+    uint64_t pages_max = loop->tuning->max_pages;
+    return pages_max == 0 || lf_load(&loop->crawl->pages_reserved, relaxed) < pages_max;
 }
 
 static void begin_visits(struct loop *loop, uint64_t now_ns)
 {
     bool may = loop->visits_open < loop->visits_max && !loop->stalled && buffer_pool_has_room(&loop->pages) &&
-               loop->debt_ns <= now_ns;
+               loop->debt_ns <= now_ns && has_pages_left(loop);
     if (!may) {
         stats_add(&loop->stats.stalls, loop->visits_open < loop->visits_max);
         return;
     }
-    while (loop->visits_open < loop->visits_max && buffer_pool_has_room(&loop->pages)) {
+    while (loop->visits_open < loop->visits_max && buffer_pool_has_room(&loop->pages) &&
+           has_pages_left(loop)) {
         struct host *host = frontier_take(&loop->frontier, now_ns);
         if (!host)
             return;
@@ -312,7 +348,8 @@ static void publish(struct loop *loop)
 static void turn(struct loop *loop, enum crawl_phase phase)
 {
     uint64_t now_ns = clock_now_ns();
-    loop->conns.http.limits.body_bytes_max = loop->crawl->tuning.body_bytes_max;
+    /* A2 pairs with R1 in the housekeeper's reload. */
+    loop->tuning = loop->frontier.tuning = lf_load(&loop->crawl->live, acquire);
     frontier_turn(&loop->frontier, now_ns);
     if (loop->stalled)
         visit_retry_stalled(loop);
@@ -320,7 +357,7 @@ static void turn(struct loop *loop, enum crawl_phase phase)
         begin_visits(loop, now_ns);
     if (now_ns - loop->log_flushed_ns >= LOG_FLUSH_NS) {
         outlet_flush(&loop->log);
-        if (loop->crawl->tuning.store_kind == TUNING_STORE_WARC)
+        if (loop->tuning->store_kind == TUNING_STORE_WARC)
             outlet_flush(&loop->store.outlet);
         loop->log_flushed_ns = now_ns;
     }
@@ -340,6 +377,7 @@ void *loop_run(void *argument)
         lf_store(&loop->crawl->phase, CRAWL_ENDING, relaxed);
         return NULL;
     }
+    lf_store(&loop->is_up, true, release); /* R2 pairs with A1 in wake */
     for (bool aborted = false;;) {
         enum crawl_phase phase = (enum crawl_phase)lf_load(&loop->crawl->phase, relaxed);
         if (phase == CRAWL_ENDING && !aborted) {
@@ -352,7 +390,7 @@ void *loop_run(void *argument)
     }
     end_net(loop);
     outlet_flush(&loop->log);
-    if (loop->crawl->tuning.store_kind == TUNING_STORE_WARC)
+    if (loop->tuning->store_kind == TUNING_STORE_WARC)
         outlet_flush(&loop->store.outlet);
     publish(loop);
     return NULL;

@@ -28,12 +28,15 @@ struct visit;
 
 struct loop {
     struct crawl *crawl;
+    const struct tuning *tuning; /* as it was at the start of the turn */
     unsigned index;
-    int error; /* set-up failed: negative errno, `message` says why */
+    _Atomic(bool) is_up; /* its ring can be woken */
+    int error;           /* set-up failed: negative errno, `message` says why */
     char message[256];
     pthread_t thread;
 
     struct ring ring;
+    bool has_ring;
     struct bufring buffers;
     struct conn_loop conns;
     struct tls_pool *tls;
@@ -63,6 +66,9 @@ struct loop {
 /* Prepares the parts that need no ring: before the thread starts, so that seeds can be pushed. */
 int loop_init(struct loop *loop, struct crawl *crawl, unsigned index);
 void loop_fini(struct loop *loop);
+
+/* Whether the resolver can be set up as the tuning file says; if not, `message` says why. */
+bool loop_check_names(const struct tuning *tuning, char *message, size_t message_bytes);
 
 /* The thread: runs until crawl->phase is CRAWL_ENDING and no visit is open. */
 void *loop_run(void *loop);

@@ -118,7 +118,7 @@ static bool has_reached_limit(const struct tuning *tuning, const struct host *ho
 static bool may_ask(struct visit *visit, struct host_item *item)
 {
     struct loop *loop = visit->loop;
-    const struct tuning *tuning = &loop->crawl->tuning;
+    const struct tuning *tuning = loop->tuning;
     struct robots_rule rule = {.pattern = {NULL, 0}};
     struct loop_verdict verdict = {.size = -1};
     if (item->kind == HOST_ITEM_ROBOTS)
@@ -138,7 +138,7 @@ static bool may_ask(struct visit *visit, struct host_item *item)
 /* The next URL that may be asked for; NULL: none now. */
 static struct host_item *next_item(struct visit *visit)
 {
-    bool weights = visit->loop->crawl->tuning.url_weights;
+    bool weights = visit->loop->tuning->url_weights;
     for (int i = 0; i < DENIED_PER_REQUEST_MAX; i++) {
         struct host_item *item = host_pop(visit->host, weights);
         if (!item || may_ask(visit, item))
@@ -151,9 +151,10 @@ static struct host_item *next_item(struct visit *visit)
 static bool reserve_page(struct visit *visit)
 {
     struct crawl *crawl = visit->loop->crawl;
-    if (crawl->tuning.max_pages == 0 || visit->holds_page)
+    uint64_t pages_max = visit->loop->tuning->max_pages;
+    if (pages_max == 0 || visit->holds_page)
         return true;
-    if (lf_fetch_add(&crawl->pages_reserved, 1, relaxed) < crawl->tuning.max_pages)
+    if (lf_fetch_add(&crawl->pages_reserved, 1, relaxed) < pages_max)
         return visit->holds_page = true;
     lf_fetch_sub(&crawl->pages_reserved, 1, relaxed);
     return false;
@@ -184,7 +185,7 @@ void visit_request(struct visit *visit, struct slice path)
 
 static void ask(struct visit *visit)
 {
-    if (visit->loop->crawl->tuning.robots_obey && !visit_has_robots(visit))
+    if (visit->loop->tuning->robots_obey && !visit_has_robots(visit))
         return;
     struct host_item *item = reserve_page(visit) ? next_item(visit) : NULL;
     if (!item) {
@@ -219,8 +220,7 @@ void visit_continue(struct visit *visit)
     visit->times.spent_ns = clock_now_ns() + TURN_NS - visit->begin_ns;
     visit->times.crawl_delay_ns = visit->host->crawl_delay_ns;
     release_page(visit);
-    bool may =
-        politeness_may_request(&loop->crawl->tuning, &visit->times) && loop->debt_ns <= visit->last_byte_ns;
+    bool may = politeness_may_request(loop->tuning, &visit->times) && loop->debt_ns <= visit->last_byte_ns;
     if (may && conn_is_ready(&visit->conn) && phase_of(loop) == CRAWL_RUNNING)
         ask(visit);
     else
@@ -289,7 +289,7 @@ static void pay_for(struct visit *visit)
 {
     struct loop *loop = visit->loop;
     size_t bytes = visit->page.head_len + visit->page.body_len;
-    uint64_t rate = loop->crawl->tuning.bandwidth_bytes / loop->crawl->loop_count;
+    uint64_t rate = loop->tuning->bandwidth_bytes / loop->crawl->loop_count;
     visit->host->bytes += bytes;
     stats_add(&loop->stats.bytes_body, visit->page.body_len);
     if (rate == 0)
@@ -338,7 +338,7 @@ static void give_up_host(struct visit *visit, enum fetch_outcome outcome)
 
 static void count_host_failure(struct visit *visit, enum fetch_outcome outcome)
 {
-    const struct tuning *tuning = &visit->loop->crawl->tuning;
+    const struct tuning *tuning = visit->loop->tuning;
     visit->host->failures++;
     visit->times.failure_wait_ns = politeness_failure_wait(tuning, visit->host->failures);
     if (visit->host->failures >= tuning->host_failures_max)
@@ -357,7 +357,7 @@ static void retry_or_drop(struct visit *visit, enum fetch_outcome outcome)
         host_unpop(visit->host, item);
         return;
     }
-    if (item->tries < loop->crawl->tuning.retries_max) {
+    if (item->tries < loop->tuning->retries_max) {
         item->tries++;
         stats_add(&loop->stats.retries, 1);
         host_push_back(visit->host, item);

@@ -56,7 +56,7 @@ static uint64_t read_retry_after(struct slice value)
 /* 429 and 503 ask for patience: the host rests, the URL is tried again. */
 static bool asks_for_patience(struct visit *visit)
 {
-    const struct tuning *tuning = &visit->loop->crawl->tuning;
+    const struct tuning *tuning = visit->loop->tuning;
     struct visit_page *page = &visit->page;
     struct host_item *item = visit->item;
     if (page->status != 429 && page->status != 503)
@@ -99,7 +99,7 @@ static void follow_redirect(struct reading *reading, struct slice location)
     struct harvest_source source = source_of(reading);
     source.redirects = reading->visit->item->redirects + 1u;
     stats_add(&loop->stats.redirects, 1);
-    if (source.redirects > loop->crawl->tuning.redirects_max) {
+    if (source.redirects > loop->tuning->redirects_max) {
         reading->verdict.outcome = FETCH_REDIRECTS_TOO_MANY;
         return;
     }
@@ -118,7 +118,7 @@ static struct slice decode_body(struct reading *reading)
     size_t room = body.len * 8 < 65536 ? 65536 : body.len * 8;
     for (;;) {
         struct decode_output output;
-        size_t bytes_max = loop->crawl->tuning.decoded_bytes_max;
+        size_t bytes_max = loop->tuning->decoded_bytes_max;
         room = room < bytes_max ? room : bytes_max;
         if (!buffer_reserve(&loop->pages, &loop->decoded, room, 0)) {
             reading->verdict.outcome = FETCH_NO_MEMORY;
@@ -148,12 +148,12 @@ static void harvest_html(struct reading *reading, struct slice body)
     struct links_options options = {
         .encoding = encoding_detect(reading->visit->page.known[HTTP_KNOWN_CONTENT_TYPE], body),
         .agent = loop->crawl->agent,
-        .css = loop->crawl->tuning.scope_embeds,
+        .css = loop->tuning->scope_embeds,
     };
     char base_text[URL_BYTES_MAX];
     struct url base;
     links_scan(links, body, &options);
-    if (loop->crawl->tuning.robots_meta)
+    if (loop->tuning->robots_meta)
         reading->tags |= links->robots;
     if (reading->tags & ROBOTS_TAG_NOFOLLOW) {
         stats_add(&loop->stats.links_nofollow, links->count);
@@ -206,7 +206,7 @@ static void harvest_body(struct reading *reading, struct slice body)
         harvest_sitemap(reading, SITEMAP_TEXT, body);
     else if (type == SNIFF_FEED)
         harvest_others(reading, body, feed_scan);
-    else if (type == SNIFF_CSS && reading->visit->loop->crawl->tuning.scope_embeds)
+    else if (type == SNIFF_CSS && reading->visit->loop->tuning->scope_embeds)
         harvest_others(reading, body, css_scan);
 }
 
@@ -214,7 +214,7 @@ static void read_links(struct reading *reading)
 {
     struct visit_page *page = &reading->visit->page;
     struct slice location = page->known[HTTP_KNOWN_LOCATION];
-    if (reading->visit->loop->crawl->tuning.robots_meta)
+    if (reading->visit->loop->tuning->robots_meta)
         reading->tags = page->robots_tags;
     if (page->status >= 300 && page->status < 400 && location.ptr) {
         follow_redirect(reading, location);
@@ -261,9 +261,9 @@ static bool store_page(struct reading *reading)
     struct visit_page *page = &visit->page;
     char request[URL_BYTES_MAX + 2048], address[INET6_ADDRSTRLEN];
     struct store_place place;
-    if (loop->crawl->tuning.store_kind == TUNING_STORE_NONE ||
+    if (loop->tuning->store_kind == TUNING_STORE_NONE ||
         reading->tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
-        !scope_wants_mime(&loop->crawl->tuning, page->known[HTTP_KNOWN_CONTENT_TYPE]))
+        !scope_wants_mime(loop->tuning, page->known[HTTP_KNOWN_CONTENT_TYPE]))
         return true;
     struct store_page record = {
         .url = url_page(&reading->url),
@@ -324,7 +324,7 @@ bool visit_read_page(struct visit *visit)
     if (!is_again && asks_for_patience(visit))
         return true;
     open_url(&reading);
-    if (visit->loop->crawl->tuning.store_kind == TUNING_STORE_WARC)
+    if (visit->loop->tuning->store_kind == TUNING_STORE_WARC)
         digest_body(&reading);
     if (!is_again)
         read_links(&reading);

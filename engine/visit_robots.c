@@ -57,7 +57,7 @@ static void end_visit(struct visit *visit)
 
 void visit_robots_unreachable(struct visit *visit)
 {
-    const struct tuning *tuning = &visit->loop->crawl->tuning;
+    const struct tuning *tuning = visit->loop->tuning;
     struct host *host = visit->host;
     take_rules(visit, without_file(false), 0); /* forbidden, and to be asked for again */
     if (visit->times.failure_wait_ns == 0) {   /* a failed connection was counted already */
@@ -78,7 +78,7 @@ static bool take_mail(struct visit *visit)
     if (!rules)
         return false;
     bool unreachable = rules->disallow_all;
-    take_rules(visit, rules, visit->loop->crawl->tuning.robots_fresh_ns);
+    take_rules(visit, rules, visit->loop->tuning->robots_fresh_ns);
     if (unreachable)
         visit_robots_unreachable(visit);
     return true;
@@ -175,7 +175,7 @@ static struct slice body_of(const struct visit_page *page)
 static void read_own(struct visit *visit, int status)
 {
     struct host *host = visit->host;
-    const struct tuning *tuning = &visit->loop->crawl->tuning;
+    const struct tuning *tuning = visit->loop->tuning;
     bool has_location = visit->page.known[HTTP_KNOWN_LOCATION].ptr != NULL;
     struct robots_fetch fetch = {
         .status = status, .redirects = host->robots_redirects, .has_location = has_location};

@@ -71,6 +71,8 @@ static int exit_code(const struct crawl *crawl)
     case CRAWL_END_FAILED:
         fprintf(stderr, "lycosa: cannot write to %s: %s\n", crawl->directory, strerror(-crawl->error));
         return LYCOSA_EXIT_FAILED;
+    case CRAWL_END_BAD_TUNING:
+        return LYCOSA_EXIT_BAD_TUNING;
     }
     return LYCOSA_EXIT_FAILED;
 }
@@ -92,7 +94,8 @@ static int run(struct tuning *tuning, const char *tuning_path, const char *direc
         .is_live = isatty(STDERR_FILENO),
     };
     if (!crawl_run(&crawl, &options, &error))
-        return complain(error.message, LYCOSA_EXIT_FAILED);
+        return complain(error.message,
+                        crawl.end == CRAWL_END_BAD_TUNING ? LYCOSA_EXIT_BAD_TUNING : LYCOSA_EXIT_FAILED);
     int code = exit_code(&crawl);
     printf("%s (%s)\n", options.directory, crawl_end_name(crawl.end));
     return code;
