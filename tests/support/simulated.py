@@ -24,6 +24,11 @@ def merge(*parts):
     return merged
 
 
+def tuning_text(tuning):
+    return "".join(f"[{section}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+                   for section, keys in tuning.items())
+
+
 class Web:
     """`with Web("--hosts", "10") as web:` serves until the end of the block."""
 
@@ -85,17 +90,23 @@ class Web:
 
 
 class Crawl:
-    """A finished crawl: exit code, summary, fetched URLs by crawl.log."""
+    """A finished crawl: exit code, summary, fetched URLs by crawl.log. `during(crawl)` is called while it runs."""
 
-    def __init__(self, web, tuning, *arguments, seeds=None, timeout=240):
-        self.directory = web.directory / f"crawl-{len(list(web.directory.iterdir()))}"
-        path = web.directory / "tuning.ini"
+    def __init__(self, web, tuning, *arguments, seeds=None, timeout=240, during=None, directory=None,
+                 **process):
+        self.directory = directory or web.directory / f"crawl-{len(list(web.directory.iterdir()))}"
+        self.tuning_path = path = web.directory / "tuning.ini"
         tuning = merge({"scope": {"mode": "any"}, "net": {"dns-servers": web.dns}}, tuning)
-        path.write_text("".join(f"[{section}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
-                                for section, keys in tuning.items()))
+        path.write_text(tuning_text(tuning))
         command = [BUILD / "lycosa", "crawl", "-c", path, "-o", self.directory, *arguments, seeds or web.seeds()]
-        self.done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-        self.code = self.done.returncode
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **process)
+        try:
+            if during:
+                during(self)
+            self.stdout, self.stderr = self.process.communicate(timeout=timeout)
+        finally:
+            self.process.kill()
+        self.code = self.process.returncode
         summary = self.directory / "summary.json"
         self.summary = json.loads(summary.read_text()) if summary.exists() else {}
         self.log = [line.split(" ") for line in self.log_lines()]
@@ -112,7 +123,7 @@ class Crawl:
 
 def compare(crawl, truth):
     """Ends the test with a readable difference unless the crawl fetched the truth, each URL once."""
-    assert crawl.code == 0, f"exit code {crawl.code}: {crawl.done.stderr[-2000:]}"
+    assert crawl.code == 0, f"exit code {crawl.code}: {crawl.stderr[-2000:]}"
     fetched = set(crawl.fetched)
     missing, extra = sorted(set(truth) - fetched), sorted(fetched - set(truth))
     assert not missing, f"{len(missing)} of {len(truth)} URLs missing, first {missing[:3]}"
