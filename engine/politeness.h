@@ -25,7 +25,8 @@ struct politeness_visit {
 uint64_t politeness_host_rest(const struct tuning *tuning, const struct politeness_visit *visit);
 uint64_t politeness_address_rest(const struct tuning *tuning, const struct politeness_visit *visit);
 
-/* Whether a visit that has spent so much may start another request. */
+/* Whether a visit that has spent so much may start another request. Keeps a margin before the end of the
+ * burst, so that the request is in time as the server sees it, too. */
 bool politeness_may_request(const struct tuning *tuning, const struct politeness_visit *visit);
 
 /* The rest after the n-th failure in a row (n from 1): doubles up to the maximum. */

@@ -13,9 +13,6 @@
 /* URLs that robots.txt forbids are logged in passing: so many before the loop gets its turn. */
 enum { DENIED_PER_REQUEST_MAX = 256 };
 
-/* A busy turn of the loop: some hundred completions. */
-#define TURN_NS (2 * CLOCK_NS_PER_MS)
-
 static void on_ready(struct conn *conn);
 static void on_head(struct conn *conn, const struct http_head *head);
 static void on_body(struct conn *conn, struct slice bytes);
@@ -216,8 +213,7 @@ static void on_ready(struct conn *conn)
 void visit_continue(struct visit *visit)
 {
     struct loop *loop = visit->loop;
-    /* The request leaves with the end of the turn: what is left of that counts as spent. */
-    visit->times.spent_ns = clock_now_ns() + TURN_NS - visit->begin_ns;
+    visit->times.spent_ns = clock_now_ns() - visit->begin_ns;
     visit->times.crawl_delay_ns = visit->host->crawl_delay_ns;
     release_page(visit);
     bool may = politeness_may_request(loop->tuning, &visit->times) && loop->debt_ns <= visit->last_byte_ns;

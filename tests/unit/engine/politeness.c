@@ -81,7 +81,8 @@ TEST(a_fixed_delay_is_from_end_to_start)
 TEST(a_visit_starts_no_request_after_its_burst)
 {
     ratio(0.1, 0.5);
-    CHECK(politeness_may_request(&tuning, &(struct politeness_visit){.spent_ns = 1 * S - 1}));
+    CHECK(politeness_may_request(&tuning, &(struct politeness_visit){.spent_ns = 900 * MS - 1}));
+    CHECK(!politeness_may_request(&tuning, &(struct politeness_visit){.spent_ns = 900 * MS}));
     CHECK(!politeness_may_request(&tuning, &(struct politeness_visit){.spent_ns = 1 * S}));
     CHECK(!politeness_may_request(&tuning, &(struct politeness_visit){.spent_ns = 1, .crawl_delay_ns = 1}));
     CHECK(!politeness_may_request(&tuning, &(struct politeness_visit){.spent_ns = 1, .retry_after_ns = 1}));
