@@ -113,18 +113,8 @@ static void set_head(struct websim_answer *answer, const struct head *head)
     answer->begin = HEAD_ROOM - len;
     memcpy(answer->bytes.data + answer->begin, text, len);
     answer->status = (uint16_t)head->status;
-    answer->retry_after_s = head->retry_after_s;
     if (head->close && answer->ending == WEBSIM_ENDING_KEEP)
         answer->ending = WEBSIM_ENDING_CLOSE;
-}
-
-static void reset(struct websim_answer *answer)
-{
-    struct websim_buffer bytes = answer->bytes;
-    *answer = (struct websim_answer){.bytes = bytes, .packed = WEBSIM_ANSWER_NO_URL};
-    answer->bytes.len = 0;
-    websim_buffer_room(&answer->bytes, HEAD_ROOM);
-    answer->bytes.len = HEAD_ROOM;
 }
 
 static void append(struct websim_buffer *out, struct slice text)
@@ -134,19 +124,16 @@ static void append(struct websim_buffer *out, struct slice text)
 }
 
 /* A status and its name as the body. */
-static void answer_status(struct websim_answer *answer, struct head head)
+static void write_status(struct websim_answer *answer)
 {
-    head.type = "text/plain";
+    struct head head = {.status = answer->status,
+                        .type = "text/plain",
+                        .retry_after_s = answer->retry_after_s,
+                        .close = answer->close};
     append(&answer->bytes, slice_of(reason_of(head.status)));
     append(&answer->bytes, SLICE("\n"));
     head.length = answer->bytes.len - HEAD_ROOM;
     set_head(answer, &head);
-}
-
-void websim_answer_refuse(struct websim_answer *answer)
-{
-    reset(answer);
-    answer_status(answer, (struct head){.status = 400, .close = true});
 }
 
 static void append_chunks(struct websim_buffer *out, struct slice body, uint64_t bits)
@@ -265,100 +252,127 @@ static void spoil_sending(const struct websim_parameters *p, struct websim_answe
     }
 }
 
-static void answer_page(struct websim_answerer *answerer, struct websim_answer *answer,
-                        const struct websim_page *page, struct head head)
+static void write_page(struct websim_answerer *answerer, struct websim_answer *answer)
 {
     char location[WEBSIM_URL_BYTES];
-    head.status = page->status;
-    head.type = websim_body_type(page);
-    head.nofollow = page->header_nofollow;
-    if (page->redirects) {
-        websim_url_write(answerer->web, page->target, location);
+    struct websim_page page;
+    websim_page_init(&page, answerer->web, websim_url_unpack(answer->packed));
+    if (answer->head_only)
+        page.fault = WEBSIM_FAULT_NONE;
+    struct head head = {.status = page.status,
+                        .type = websim_body_type(&page),
+                        .nofollow = page.header_nofollow,
+                        .chunked = answer->chunked,
+                        .close = answer->close,
+                        .encoding = (enum websim_encoding)answer->encoding};
+    if (page.redirects) {
+        websim_url_write(answerer->web, page.target, location);
         head.location = location;
     }
-    if (page->body != WEBSIM_BODY_HTML && page->body != WEBSIM_BODY_SITEMAP)
+    if (page.body != WEBSIM_BODY_HTML && page.body != WEBSIM_BODY_SITEMAP)
         head.encoding = WEBSIM_ENCODING_NONE;
-    spoil_head(&head, page->fault);
-    if (page->fault != WEBSIM_FAULT_BOMB)
-        write_body(answerer, answer, page, &head);
-    spoil_body(answerer, answer, &head, page->fault);
+    spoil_head(&head, page.fault);
+    if (page.fault != WEBSIM_FAULT_BOMB)
+        write_body(answerer, answer, &page, &head);
+    spoil_body(answerer, answer, &head, page.fault);
     set_head(answer, &head);
-    spoil_sending(&answerer->web->parameters, answer, page->fault);
+    spoil_sending(&answerer->web->parameters, answer, page.fault);
 }
 
-static void set_pace(struct websim_answer *answer, const struct websim_personality *personality,
-                     uint32_t requests)
+static void set_pace(const struct websim_web *web, struct websim_answer *answer)
 {
-    uint64_t delay_ms = personality->think_ms + (requests ? 0 : personality->rtt_ms);
-    answer->delay_ns = delay_ms * CLOCK_NS_PER_MS;
-    if (personality->bytes_per_s && answer->slice == 0) {
-        uint64_t slice = personality->bytes_per_s / SLICES_PER_S;
-        answer->first = answer->slice = slice < SLICE_MIN ? SLICE_MIN : slice;
-        answer->gap_ns = answer->slice * CLOCK_NS_PER_S / personality->bytes_per_s;
+    struct websim_personality personality;
+    if (web->parameters.bandwidth == 0 || answer->packed == WEBSIM_ANSWER_NO_URL || answer->slice)
+        return;
+    websim_personality_init(&personality, web, websim_url_unpack(answer->packed).host);
+    uint64_t slice = personality.bytes_per_s / SLICES_PER_S;
+    answer->first = answer->slice = slice < SLICE_MIN ? SLICE_MIN : slice;
+    answer->gap_ns = answer->slice * CLOCK_NS_PER_S / personality.bytes_per_s;
+}
+
+void websim_answer_write(struct websim_answerer *answerer, struct websim_answer *answer)
+{
+    answer->bytes.len = 0;
+    websim_buffer_room(&answer->bytes, HEAD_ROOM);
+    answer->bytes.len = HEAD_ROOM;
+    if (answer->ending == WEBSIM_ENDING_HOLD) {
+        answer->begin = answer->bytes.len;
+        return;
+    }
+    if (answer->status)
+        write_status(answer);
+    else
+        write_page(answerer, answer);
+    if (answer->head_only)
+        answer->bytes.len = HEAD_ROOM;
+    set_pace(answerer->web, answer);
+}
+
+static void reset(struct websim_answer *answer)
+{
+    struct websim_buffer bytes = answer->bytes;
+    *answer = (struct websim_answer){.bytes = bytes, .packed = WEBSIM_ANSWER_NO_URL};
+}
+
+void websim_answer_refuse(struct websim_answer *answer)
+{
+    reset(answer);
+    answer->status = 400;
+    answer->close = true;
+}
+
+/* A 429 or 503 that the host's mood asks for. robots.txt is always served: a crawler takes its failure for a
+ * prohibition that lasts a day. */
+static void apply_mood(const struct websim_web *web, struct websim_answer *answer,
+                       const struct websim_personality *personality,
+                       const struct websim_answer_context *context)
+{
+    if (context->over_limit) {
+        answer->status = 503;
+        answer->close = true;
+        answer->retry_after_s = 1;
+    } else if (personality->spells && websim_personality_spell_s(web, context->host, context->now_s)) {
+        answer->status = 503;
+        answer->retry_after_s = 1;
+    } else if (personality->throttled &&
+               context->requests % WEBSIM_THROTTLE_EVERY == WEBSIM_THROTTLE_EVERY - 1) {
+        answer->status = 429;
+        answer->retry_after_s = (uint32_t)web->parameters.retry_s;
     }
 }
 
-/* A 429 or 503 that the host's mood asks for, or 0. robots.txt is always served: a crawler takes its failure
- * for a prohibition that lasts a day. */
-static unsigned mood_of(const struct websim_web *web, const struct websim_personality *personality,
-                        const struct websim_answer_context *context, uint32_t *retry_after_s)
+static void prepare_known(const struct websim_web *web, struct websim_answer *answer,
+                          const struct websim_request *request, const struct websim_answer_context *context)
 {
-    *retry_after_s = 1;
-    if (context->over_limit)
-        return 503;
-    if (personality->spells && websim_personality_spell_s(web, context->host, context->now_s))
-        return 503;
-    *retry_after_s = (uint32_t)web->parameters.retry_s;
-    if (personality->throttled && context->requests % WEBSIM_THROTTLE_EVERY == WEBSIM_THROTTLE_EVERY - 1)
-        return 429;
-    return 0;
-}
-
-static void answer_known(struct websim_answerer *answerer, struct websim_answer *answer,
-                         const struct websim_request *request, const struct websim_answer_context *context)
-{
-    const struct websim_web *web = answerer->web;
     struct websim_site site = websim_site(web, context->host);
     struct websim_url url = websim_path_read(&site, request->target);
     struct websim_personality personality;
-    struct websim_page page;
-    uint32_t retry_after_s;
     websim_personality_init(&personality, web, context->host);
     answer->packed = websim_url_pack(url);
-    if (websim_host_fault(web, context->host) == WEBSIM_FAULT_SILENT) {
-        answer->begin = answer->bytes.len;
+    answer->delay_ns =
+        (personality.think_ms + (context->requests ? 0 : personality.rtt_ms)) * CLOCK_NS_PER_MS;
+    answer->close |= personality.close_after && context->requests + 1 >= personality.close_after;
+    answer->chunked = personality.chunked;
+    if (request->accepts & 1 << personality.encoding)
+        answer->encoding = (uint8_t)personality.encoding;
+    if (websim_host_fault(web, context->host) == WEBSIM_FAULT_SILENT)
         answer->ending = WEBSIM_ENDING_HOLD;
-        return;
-    }
-    struct head head = {.close = !request->keep_alive || (personality.close_after &&
-                                                          context->requests + 1 >= personality.close_after)};
-    unsigned mood = url.kind == WEBSIM_KIND_ROBOTS ? 0 : mood_of(web, &personality, context, &retry_after_s);
-    if (mood) {
-        head.status = mood;
-        head.retry_after_s = retry_after_s;
-        head.close |= context->over_limit;
-        answer_status(answer, head);
-    } else {
-        head.chunked = personality.chunked;
-        if (request->accepts & 1 << personality.encoding)
-            head.encoding = personality.encoding;
-        websim_page_init(&page, web, url);
-        answer_page(answerer, answer, &page, head);
-    }
-    set_pace(answer, &personality, context->requests);
+    else if (url.kind != WEBSIM_KIND_ROBOTS)
+        apply_mood(web, answer, &personality, context);
 }
 
 void websim_answer_prepare(struct websim_answerer *answerer, struct websim_answer *answer,
                            const struct websim_request *request, const struct websim_answer_context *context)
 {
-    bool is_head = slice_equals(request->method, SLICE("HEAD"));
     reset(answer);
-    if (!context->has_host || websim_host_is_https(answerer->web, context->host) != context->tls)
-        answer_status(answer, (struct head){.status = 421, .close = !request->keep_alive});
-    else if (!is_head && !slice_equals(request->method, SLICE("GET")))
-        answer_status(answer, (struct head){.status = 405, .close = true});
-    else
-        answer_known(answerer, answer, request, context);
-    if (is_head && answer->bytes.len > HEAD_ROOM && answer->ending != WEBSIM_ENDING_HOLD)
-        answer->bytes.len = HEAD_ROOM;
+    answer->head_only = slice_equals(request->method, SLICE("HEAD"));
+    answer->close = !request->keep_alive;
+    if (!context->has_host || websim_host_is_https(answerer->web, context->host) != context->tls) {
+        answer->status = 421;
+    } else if (!answer->head_only && !slice_equals(request->method, SLICE("GET"))) {
+        answer->status = 405;
+        answer->close = true;
+    } else {
+        prepare_known(answerer->web, answer, request, context);
+    }
 }

@@ -15,17 +15,21 @@ enum websim_ending {
 };
 
 struct websim_answer {
-    struct websim_buffer bytes;
-    size_t begin;      /* where the head starts; what is before it is unused room */
-    size_t first;      /* bytes to send at once... */
-    size_t slice;      /* ...then this many... */
-    uint64_t gap_ns;   /* ...each time this has passed */
-    uint64_t delay_ns; /* before the first byte */
-    size_t repeat_from;
-    enum websim_ending ending;
+    /* From the beginning. */
     uint64_t packed; /* the URL; WEBSIM_ANSWER_NO_URL if the host is unknown */
-    uint16_t status;
+    uint64_t delay_ns;
+    enum websim_ending ending;
     uint32_t retry_after_s;
+    uint16_t status; /* 0: that of the page, once it is written */
+    uint8_t encoding;
+    bool chunked, close, head_only;
+    /* When written. */
+    struct websim_buffer bytes;
+    size_t begin;    /* where the head starts; what is before it is unused room */
+    size_t first;    /* bytes to send at once... */
+    size_t slice;    /* ...then this many... */
+    uint64_t gap_ns; /* ...each time this has passed */
+    size_t repeat_from;
 };
 
 #define WEBSIM_ANSWER_NO_URL UINT64_MAX
@@ -49,8 +53,11 @@ struct websim_answer_context {
     uint64_t now_s;
 };
 
-/* Overwrites what the answer held; its memory is used again. */
+/* Decides what the answer is to be; no byte of it is written yet, so that one that waits costs little. The
+ * memory of `bytes` is kept for later. */
 void websim_answer_prepare(struct websim_answerer *answerer, struct websim_answer *answer,
                            const struct websim_request *request, const struct websim_answer_context *context);
-/* The answer to what is no request: 400, then the end. */
+/* The same for what is no request: 400, then the end. */
 void websim_answer_refuse(struct websim_answer *answer);
+/* Writes the bytes, and how they are to be sent. */
+void websim_answer_write(struct websim_answerer *answerer, struct websim_answer *answer);

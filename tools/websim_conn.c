@@ -209,12 +209,24 @@ static void send_more(struct websim_conn *conn)
     begin_send(conn, bytes);
 }
 
+/* The answer's first bytes. */
+static void send_first(struct websim_conn *conn)
+{
+    if (conn->protocol != WEBSIM_PROTOCOL_DNS) {
+        websim_reply_equip(conn->loop, conn->reply);
+        websim_answer_write(&conn->loop->answerer, &conn->reply->answer);
+    }
+    send_more(conn);
+}
+
 static void on_timer(struct timer *timer)
 {
     struct websim_reply *reply =
         (struct websim_reply *)(void *)((char *)timer - offsetof(struct websim_reply, timer));
     if (reply->conn->state == WEBSIM_CONN_DRAINING)
         close_begin(reply->conn);
+    else if (reply->sent == 0)
+        send_first(reply->conn);
     else
         send_more(reply->conn);
 }
@@ -229,7 +241,7 @@ static void begin_reply(struct websim_conn *conn)
     if (reply->answer.delay_ns)
         timer_arm(&ring->timers, &reply->timer, ring->now_ns + reply->answer.delay_ns);
     else
-        send_more(conn);
+        send_first(conn);
 }
 
 /* Counts the connection against its host's limit, if it has one. */

@@ -38,10 +38,19 @@ struct websim_reply *websim_reply_acquire(struct websim_loop *loop)
     return reply;
 }
 
+void websim_reply_equip(struct websim_loop *loop, struct websim_reply *reply)
+{
+    if (!reply->answer.bytes.data && loop->spare_buffer_count)
+        reply->answer.bytes = loop->spare_buffers[--loop->spare_buffer_count];
+}
+
 void websim_reply_release(struct websim_loop *loop, struct websim_reply *reply)
 {
-    if (reply->answer.bytes.capacity > REPLY_BYTES_KEPT)
+    if (reply->answer.bytes.capacity > REPLY_BYTES_KEPT || loop->spare_buffer_count == WEBSIM_LOOP_BUFFERS)
         websim_buffer_fini(&reply->answer.bytes);
+    else if (reply->answer.bytes.data)
+        loop->spare_buffers[loop->spare_buffer_count++] = reply->answer.bytes;
+    reply->answer.bytes = (struct websim_buffer){0};
     reply->next = loop->free_replies;
     loop->free_replies = reply;
 }
@@ -286,9 +295,10 @@ void websim_loop_fini(struct websim_loop *loop)
     while (loop->free_replies) {
         struct websim_reply *reply = loop->free_replies;
         loop->free_replies = reply->next;
-        websim_buffer_fini(&reply->answer.bytes);
         free(reply);
     }
+    while (loop->spare_buffer_count)
+        websim_buffer_fini(&loop->spare_buffers[--loop->spare_buffer_count]);
     bufring_fini(&loop->buffers);
     ring_fini(&loop->ring);
     websim_encoder_destroy(loop->answerer.encoder);

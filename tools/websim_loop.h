@@ -53,6 +53,9 @@ struct websim_loop_options {
     int dns_fd;           /* UDP; -1: another thread has it */
 };
 
+/* Buffers that are kept for the next replies: as many as one turn has use for. */
+#define WEBSIM_LOOP_BUFFERS 256
+
 /* Records of 24 bytes: two blocks of 768 KiB. */
 #define WEBSIM_LOOP_RECORDS 32768
 
@@ -63,6 +66,8 @@ struct websim_loop {
     struct websim_answerer answerer;
     struct websim_conn *conns;
     struct websim_reply *free_replies;
+    struct websim_buffer spare_buffers[WEBSIM_LOOP_BUFFERS]; /* of replies that are out */
+    unsigned spare_buffer_count;
     unsigned connections_max;
     uint32_t next_id;
     uint64_t previous_ns; /* when the turn before this one began */
@@ -92,4 +97,6 @@ void websim_loop_record(struct websim_loop *loop, const struct websim_record *re
 /* The connection's slot has become free. */
 void websim_loop_on_free(struct websim_loop *loop, uint32_t slot);
 struct websim_reply *websim_reply_acquire(struct websim_loop *loop);
+/* Gives it a buffer for its bytes, one that is warm if there is one. */
+void websim_reply_equip(struct websim_loop *loop, struct websim_reply *reply);
 void websim_reply_release(struct websim_loop *loop, struct websim_reply *reply);

@@ -19,9 +19,15 @@ if not os.path.exists(NSD):
 
 
 def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """Free in UDP and in TCP."""
+    while True:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp, socket.socket() as tcp:
+            udp.bind(("127.0.0.1", 0))
+            try:
+                tcp.bind(udp.getsockname())
+                return udp.getsockname()[1]
+            except OSError:
+                continue
 
 
 with tempfile.TemporaryDirectory() as directory, websim.Server("--hosts", 300, "--fault", "nxdomain=0.1,servfail=0.1") as server:

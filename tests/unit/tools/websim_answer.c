@@ -39,6 +39,7 @@ static char *ask(struct websim_url url, struct websim_answer_context context, ui
     context.has_host = true;
     context.host = url.host;
     websim_answer_prepare(&answerer, &answer, &request, &context);
+    websim_answer_write(&answerer, &answer);
     size_t len = answer.bytes.len - answer.begin;
     CHECK(len < sizeof out);
     memcpy(out, answer.bytes.data + answer.begin, len);
@@ -132,6 +133,7 @@ TEST(who_is_not_here)
     websim_answer_prepare(&answerer, &answer, &request, &context);
     CHECK_INT(answer.status, 421);
     websim_answer_refuse(&answer);
+    websim_answer_write(&answerer, &answer);
     CHECK_INT(answer.status, 400);
     CHECK_INT(answer.ending, WEBSIM_ENDING_CLOSE);
 }
@@ -236,6 +238,7 @@ TEST(a_head_without_a_body)
     struct websim_request request = {.method = SLICE("HEAD"), .target = SLICE("/"), .keep_alive = true};
     struct websim_answer_context context = {.has_host = true, .host = 1};
     websim_answer_prepare(&answerer, &answer, &request, &context);
+    websim_answer_write(&answerer, &answer);
     CHECK(memcmp(answer.bytes.data + answer.bytes.len - 4, "\r\n\r\n", 4) == 0);
     request.method = SLICE("DELETE");
     websim_answer_prepare(&answerer, &answer, &request, &context);
