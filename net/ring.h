@@ -57,9 +57,9 @@ struct ring_options {
     unsigned slots;          /* direct descriptors that ring_slot_acquire hands out */
     unsigned slots_accepted; /* direct descriptors that the kernel chooses (multishot accept_direct) */
     int cpu;                 /* the thread is pinned to this processor; -1: it is left where it is */
-    /* While there is traffic a sleep goes on until gather_count completions are there or gather_us have
-     * passed: fewer and larger turns for a loop that is faster than its peers. 0: every completion ends a
-     * sleep. */
+    /* While there is traffic a sleep goes on until gather_count completions are there, beside those of what
+     * it submits, or gather_us have passed: fewer and larger turns for a loop that is faster than its peers.
+     * 0: every completion ends a sleep. */
     unsigned gather_us;
     unsigned gather_count;
     /* Asked after the loop announced that it goes to sleep: true if there is work, and then it does not. May

@@ -158,8 +158,8 @@ static bool start_tls(struct loop *loop)
 static bool start(struct loop *loop)
 {
     const struct ring_options options = {.slots = loop->count,
-                                         .gather_us = 100,
-                                         .gather_count = 64,
+                                         .gather_us = 500,
+                                         .gather_count = 32,
                                          .cpu = (int)(loop->run->load->first_cpu + loop->index)};
     struct conn_limits limits = conn_limits_default;
     limits.idle_ms = 0;
