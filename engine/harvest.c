@@ -12,6 +12,7 @@ enum { BATCH_TEXT_BYTES = 4 * URL_BYTES_MAX };
 bool harvest_init(struct harvest *harvest, const struct scope *scope, size_t links_max)
 {
     *harvest = (struct harvest){0};
+    links_max = links_max ? links_max : 1; /* malloc(0) may be NULL */
     struct link *found = malloc(links_max * sizeof *found);
     char *decoded = malloc(links_max * LINKS_TEXT_PER_LINK);
     harvest->text = malloc(BATCH_TEXT_BYTES);

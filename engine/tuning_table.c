@@ -125,8 +125,8 @@ const struct tuning_key tuning_keys[] = {
     {"scope", "canonical", TUNING_LIST, AT(canonical_rules), "fragment, userinfo", 0, 0, FIXED, NULL,
      "rules that make one URL of several before the sieve (see lycosa url --help)"},
 
-    {"limits", "links-per-page", TUNING_COUNT, AT(links_per_page_max), "6000", 1, 1e6, FIXED, NULL,
-     "links taken from one page"},
+    {"limits", "links-per-page", TUNING_COUNT, AT(links_per_page_max), "6000", 0, 1e6, FIXED, NULL,
+     "links taken from one page; 0: pages are not parsed, their meta robots neither"},
     {"limits", "pages-per-host", TUNING_COUNT, AT(pages_per_host_max), "0", 0, 1e12, LIVE, NULL,
      "pages of one host; 0: no limit"},
     {"limits", "bytes-per-host", TUNING_BYTES, AT(bytes_per_host_max), "0", 0, 1e15, LIVE, NULL,

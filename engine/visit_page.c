@@ -220,7 +220,8 @@ static void read_links(struct reading *reading)
         follow_redirect(reading, location);
         return;
     }
-    if (page->status < 200 || page->status >= 300)
+    if (page->status < 200 || page->status >= 300 ||
+        reading->visit->loop->crawl->tuning.links_per_page_max == 0)
         return;
     struct slice body = decode_body(reading);
     stats_add(&reading->visit->loop->stats.bytes_decoded, body.len);

@@ -9,18 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "macro/fetch_client.h"
 #include "macro/fetch_peer.h"
 #include "macro/fetch_server.h"
+#include "macro/series.h"
 
 #ifndef BENCH_FLAGS
 #define BENCH_FLAGS "unknown flags"
 #endif
-
-#define REPEATS_MAX 32
 
 struct settings {
     double seconds;
@@ -28,43 +26,21 @@ struct settings {
 };
 
 /* The repeats of one client in one row. */
-struct series {
+struct client_series {
     const char *name;
-    double rate[REPEATS_MAX];
-    double cpu_us[REPEATS_MAX];
-    double user_us[REPEATS_MAX];
-    double enters[REPEATS_MAX];
+    double rate[SERIES_REPEATS_MAX];
+    double cpu_us[SERIES_REPEATS_MAX];
+    double user_us[SERIES_REPEATS_MAX];
+    double enters[SERIES_REPEATS_MAX];
 };
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned count)
-{
-    qsort(values, count, sizeof *values, compare);
-    return values[count / 2];
-}
 
 static void print_machine(const struct settings *settings)
 {
-    struct utsname system;
-    char line[256], model[128] = "unknown processor";
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    uname(&system);
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "model name : %127[^\n]", model) == 1)
-            break;
-    if (file)
-        fclose(file);
-    printf("%s, %ld processors, %s %s, compiler %s, %s\n", model, sysconf(_SC_NPROCESSORS_ONLN),
-           system.sysname, system.release, __VERSION__, BENCH_FLAGS);
-    printf("%u repeats of %.1f s, medians [smallest largest]\n\n", settings->repeats, settings->seconds);
+    series_print_machine(stdout, BENCH_FLAGS);
+    printf("\n%u repeats of %.1f s, medians [smallest largest]\n\n", settings->repeats, settings->seconds);
 }
 
-static void record_own(struct series *series, unsigned i, const struct fetch_result *result)
+static void record_own(struct client_series *series, unsigned i, const struct fetch_result *result)
 {
     const double requests = result->requests ? (double)result->requests : 1;
     series->rate[i] = (double)result->requests / result->seconds;
@@ -73,14 +49,14 @@ static void record_own(struct series *series, unsigned i, const struct fetch_res
     series->enters[i] = (double)result->enters / requests;
 }
 
-static void print_row(const char *path, unsigned connections, struct series *series, unsigned repeats)
+static void print_row(const char *path, unsigned connections, struct client_series *series, unsigned repeats)
 {
-    const double rate = median(series->rate, repeats);
+    const double rate = series_median(series->rate, repeats);
     printf("%-5s %6u  %-7s %9.0f [%7.0f %7.0f]  %7.2f  %7.2f", path + 1, connections, series->name, rate,
-           series->rate[0], series->rate[repeats - 1], median(series->cpu_us, repeats),
-           median(series->user_us, repeats));
+           series->rate[0], series->rate[repeats - 1], series_median(series->cpu_us, repeats),
+           series_median(series->user_us, repeats));
     if (series->enters[0] > 0)
-        printf("  %7.4f", median(series->enters, repeats));
+        printf("  %7.4f", series_median(series->enters, repeats));
     printf("\n");
     fflush(stdout);
 }
@@ -88,7 +64,7 @@ static void print_row(const char *path, unsigned connections, struct series *ser
 static bool measure_rate(const struct settings *settings, const struct fetch_server *server, const char *path,
                          unsigned connections)
 {
-    struct series own = {.name = "lycosa"}, wrk = {.name = "wrk"};
+    struct client_series own = {.name = "lycosa"}, wrk = {.name = "wrk"};
     const struct fetch_load load = {.port = server->port,
                                     .path = path,
                                     .addresses = 1,
@@ -164,9 +140,9 @@ static bool run_hold(const struct settings *settings)
 
 /* Figures per second of processor time of the client, which the server's pace does not touch. */
 struct tls_series {
-    double full[REPEATS_MAX];
-    double resumed[REPEATS_MAX];
-    double bulk[REPEATS_MAX];
+    double full[SERIES_REPEATS_MAX];
+    double resumed[SERIES_REPEATS_MAX];
+    double bulk[SERIES_REPEATS_MAX];
     double context_bytes;
 };
 
@@ -209,7 +185,7 @@ static void print_tls(const char *name, struct tls_series *series, unsigned repe
     double *const columns[] = {series->full, series->resumed, series->bulk};
     printf("%-9s", name);
     for (size_t c = 0; c < 3; c++) {
-        const double middle = median(columns[c], repeats);
+        const double middle = series_median(columns[c], repeats);
         printf(" %8.0f [%6.0f %6.0f]", middle, columns[c][0], columns[c][repeats - 1]);
     }
     printf("\n");
@@ -271,7 +247,7 @@ int main(int argc, char **argv)
         else
             return usage();
     }
-    if (settings.seconds <= 0 || settings.repeats < 1 || settings.repeats > REPEATS_MAX)
+    if (settings.seconds <= 0 || settings.repeats < 1 || settings.repeats > SERIES_REPEATS_MAX)
         return usage();
     for (int i = optind; i < argc; i++) {
         size_t p = 0;

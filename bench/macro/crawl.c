@@ -1,0 +1,157 @@
+/* bench_crawl [OPTIONS]
+ *
+ * A whole crawl of a simulated web, stage by stage, beside wrk and other crawlers in the same run. See
+ * bench/README.md for what the figures mean. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "macro/crawl_parts.h"
+
+#ifndef BENCH_FLAGS
+#define BENCH_FLAGS "unknown flags"
+#endif
+
+struct part {
+    const char *name;
+    bool (*run)(const struct crawl_settings *settings, struct crawl_report *report);
+};
+
+static const struct part parts[] = {{"stages", crawl_stages}};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+static int usage(FILE *out)
+{
+    fprintf(out,
+            "usage: bench_crawl [OPTIONS] [PART]...\n\n"
+            "parts (all unless named):\n"
+            "  stages        fetch, links, sieve and frontier, decoding, WARC, TLS, beside wrk and peers\n\n"
+            "  --repeats N   rounds (default 5)\n"
+            "  --hosts N     hosts of the web of the stages (default 1000)\n"
+            "  --pages N     pages per host, mean (default 100)\n"
+            "  --seconds S   length of runs that have no end of their own (default 5)\n"
+            "  --no-peers    wrk and lycosa only\n"
+            "  --quick       smallest sizes: to see that it works\n"
+            "  --json FILE   the figures as JSON, too\n");
+    return out == stdout ? 0 : 2;
+}
+
+static bool read_number(const char *text, double least, double most, double *number)
+{
+    char *end;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && *number >= least && *number <= most;
+}
+
+struct arguments {
+    struct crawl_settings settings;
+    const char *json;
+    bool wanted[PARTS];
+};
+
+/* 0: go on; otherwise 1 + the exit code. */
+static int read_options(struct arguments *arguments, int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"repeats", required_argument, NULL, 'r'},
+        {"hosts", required_argument, NULL, 'h'},
+        {"pages", required_argument, NULL, 'p'},
+        {"seconds", required_argument, NULL, 's'},
+        {"no-peers", no_argument, NULL, 'n'},
+        {"quick", no_argument, NULL, 'q'},
+        {"json", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, '?' + 256},
+        {NULL, 0, NULL, 0},
+    };
+    struct crawl_settings *settings = &arguments->settings;
+    double number = 0;
+    bool good = true;
+    for (int option; good && (option = getopt_long(argc, argv, "", known, NULL)) != -1;)
+        switch (option) {
+        case 'r':
+            good = read_number(optarg, 1, SERIES_REPEATS_MAX, &number);
+            settings->repeats = (unsigned)number;
+            break;
+        case 'h':
+            good = read_number(optarg, 1, 1e6, &number);
+            settings->hosts = (unsigned)number;
+            break;
+        case 'p':
+            good = read_number(optarg, 1, 1e6, &number);
+            settings->pages = (unsigned)number;
+            break;
+        case 's':
+            good = read_number(optarg, 1, 3600, &settings->seconds);
+            break;
+        case 'n':
+            settings->peers = false;
+            break;
+        case 'q':
+            settings->is_quick = true;
+            break;
+        case 'j':
+            arguments->json = optarg;
+            break;
+        case '?' + 256:
+            return 1 + usage(stdout);
+        default:
+            good = false;
+        }
+    for (int i = optind; i < argc && good; i++) {
+        good = false;
+        for (int p = 0; p < PARTS; p++)
+            if (strcmp(argv[i], parts[p].name) == 0)
+                good = arguments->wanted[p] = true;
+    }
+    return good ? 0 : 1 + usage(stderr);
+}
+
+static void begin_json(FILE *out)
+{
+    fprintf(out, "{\"machine\": \"");
+    series_print_machine(out, BENCH_FLAGS);
+    fprintf(out, "\", \"parts\": [\n");
+}
+
+int main(int argc, char **argv)
+{
+    static struct crawl_report reports[PARTS];
+    struct arguments arguments = {
+        .settings = {.repeats = 5, .hosts = 1000, .pages = 100, .seconds = 5, .peers = true}};
+    int code = read_options(&arguments, argc, argv);
+    if (code)
+        return code - 1;
+    struct crawl_settings *settings = &arguments.settings;
+    if (settings->is_quick)
+        *settings =
+            (struct crawl_settings){.repeats = 1, .hosts = 20, .pages = 20, .seconds = 1, .is_quick = true};
+    FILE *json = arguments.json ? fopen(arguments.json, "we") : NULL;
+    if (arguments.json && !json) {
+        perror(arguments.json);
+        return 1;
+    }
+    series_print_machine(stdout, BENCH_FLAGS);
+    printf("\n%u repeats, medians\n\n", settings->repeats);
+    if (json)
+        begin_json(json);
+    bool all = true, good = true, first = true;
+    for (int p = 0; p < PARTS; p++)
+        all &= !arguments.wanted[p];
+    for (int p = 0; p < PARTS; p++) {
+        if (!all && !arguments.wanted[p])
+            continue;
+        good &= parts[p].run(settings, &reports[p]);
+        crawl_report_print(&reports[p], stdout);
+        if (json) {
+            fprintf(json, "%s", first ? "" : ",\n");
+            crawl_report_write_json(&reports[p], json);
+        }
+        first = false;
+    }
+    if (json) {
+        fprintf(json, "\n]}\n");
+        good &= fclose(json) == 0;
+    }
+    return good ? 0 : 1;
+}

@@ -1,0 +1,19 @@
+/* The parts of bench_crawl. Each prints its table, adds its report to the JSON and returns false if a run
+ * failed. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "macro/crawl_report.h"
+
+struct crawl_settings {
+    unsigned repeats;
+    unsigned hosts; /* of the web */
+    unsigned pages; /* per host, mean */
+    double seconds; /* of a run that has no end of its own */
+    bool peers;
+    bool is_quick; /* smallest sizes: to see that it works */
+};
+
+/* Stages of a crawl one after another, beside wrk and other crawlers. */
+bool crawl_stages(const struct crawl_settings *settings, struct crawl_report *report);

@@ -1,0 +1,123 @@
+#include "macro/crawl_report.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct {
+    const char *head, *key, *format;
+} columns[CRAWL_COLUMN_COUNT] = {
+    [CRAWL_COLUMN_RATE] = {"pages/s", "pages_per_s", "%.0f"},
+    [CRAWL_COLUMN_MB] = {"MB/s", "megabytes_per_s", "%.1f"},
+    [CRAWL_COLUMN_CPU] = {"cpu s/1k", "cpu_s_per_1000", "%.4f"},
+    [CRAWL_COLUMN_USER] = {"user s/1k", "user_s_per_1000", "%.4f"},
+    [CRAWL_COLUMN_BUSY] = {"busy", "cpu_s_per_s", "%.2f"},
+    [CRAWL_COLUMN_PEAK] = {"peak MB", "peak_megabytes", "%.0f"},
+    [CRAWL_COLUMN_ENTERS] = {"enters/page", "ring_enters_per_page", "%.4f"},
+    [CRAWL_COLUMN_OF_FIRST] = {"of first", "rate_by_first_row", "%.2f"},
+    [CRAWL_COLUMN_LOST] = {"lost CAS", "lost_races", "%.0f"},
+};
+
+struct crawl_report_row *crawl_report_row(struct crawl_report *report, const char *name)
+{
+    for (unsigned i = 0; i < report->count; i++)
+        if (strcmp(report->rows[i].name, name) == 0)
+            return &report->rows[i];
+    assert(report->count < CRAWL_REPORT_ROWS_MAX);
+    struct crawl_report_row *row = &report->rows[report->count++];
+    memset(row, 0, sizeof *row);
+    snprintf(row->name, sizeof row->name, "%s", name);
+    return row;
+}
+
+static void add_rate(struct crawl_report *report, struct crawl_report_row *row, double rate)
+{
+    if (row == &report->rows[0])
+        report->first_rate = rate;
+    series_add(&row->columns[CRAWL_COLUMN_RATE], rate);
+    if (report->first_rate > 0)
+        series_add(&row->columns[CRAWL_COLUMN_OF_FIRST], rate / report->first_rate);
+}
+
+void crawl_report_add_run(struct crawl_report *report, const char *name, const struct crawl_run *run)
+{
+    struct crawl_report_row *row = crawl_report_row(report, name);
+    double pages = (double)run->pages, cpu_s = run->user_s + run->system_s;
+    add_rate(report, row, pages / run->seconds);
+    series_add(&row->columns[CRAWL_COLUMN_MB], run->received / 1e6 / run->seconds);
+    series_add(&row->columns[CRAWL_COLUMN_CPU], cpu_s * 1000 / pages);
+    series_add(&row->columns[CRAWL_COLUMN_USER], run->user_s * 1000 / pages);
+    series_add(&row->columns[CRAWL_COLUMN_BUSY], cpu_s / run->seconds);
+    series_add(&row->columns[CRAWL_COLUMN_PEAK], (double)run->peak_bytes / 1e6);
+    series_add(&row->columns[CRAWL_COLUMN_ENTERS], run->enters / pages);
+    series_add(&row->columns[CRAWL_COLUMN_LOST], run->lost_races);
+}
+
+void crawl_report_add_peer(struct crawl_report *report, const char *name,
+                           const struct crawl_peer_result *peer)
+{
+    struct crawl_report_row *row = crawl_report_row(report, name);
+    add_rate(report, row, peer->pages / peer->seconds);
+    if (peer->received > 0)
+        series_add(&row->columns[CRAWL_COLUMN_MB], peer->received / 1e6 / peer->seconds);
+    series_add(&row->columns[CRAWL_COLUMN_CPU], peer->cpu_s * 1000 / peer->pages);
+    series_add(&row->columns[CRAWL_COLUMN_BUSY], peer->cpu_s / peer->seconds);
+    series_add(&row->columns[CRAWL_COLUMN_PEAK], (double)peer->peak_bytes / 1e6);
+}
+
+static void print_cell(FILE *out, const char *format, double value)
+{
+    char text[32];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, sizeof text, format, value);
+#pragma GCC diagnostic pop
+    fprintf(out, " %11s", text);
+}
+
+void crawl_report_print(const struct crawl_report *report, FILE *out)
+{
+    fprintf(out, "%s\n%-34s %11s %19s", report->title, "", columns[0].head, "[least most]");
+    for (int c = 1; c < CRAWL_COLUMN_COUNT; c++)
+        fprintf(out, " %11s", columns[c].head);
+    fprintf(out, "\n");
+    for (unsigned i = 0; i < report->count; i++) {
+        const struct crawl_report_row *row = &report->rows[i];
+        fprintf(out, "%-34s", row->name);
+        for (int c = 0; c < CRAWL_COLUMN_COUNT && row->columns[0].count; c++) {
+            struct series_spread spread = series_spread(&row->columns[c]);
+            if (row->columns[c].count == 0)
+                fprintf(out, " %11s", "-");
+            else
+                print_cell(out, columns[c].format, spread.median);
+            if (c == CRAWL_COLUMN_RATE)
+                fprintf(out, " [%8.0f %8.0f]", spread.least, spread.most);
+        }
+        fprintf(out, "%s%s\n", row->note ? "  " : "", row->note ? row->note : "");
+    }
+    fprintf(out, "\n");
+    fflush(out);
+}
+
+static void write_row(const struct crawl_report_row *row, FILE *out)
+{
+    fprintf(out, "    {\"name\": \"%s\"", row->name);
+    if (row->note)
+        fprintf(out, ", \"note\": \"%s\"", row->note);
+    for (int c = 0; c < CRAWL_COLUMN_COUNT; c++) {
+        struct series_spread spread = series_spread(&row->columns[c]);
+        if (row->columns[c].count)
+            fprintf(out, ", \"%s\": {\"median\": %.9g, \"least\": %.9g, \"most\": %.9g}", columns[c].key,
+                    spread.median, spread.least, spread.most);
+    }
+    fprintf(out, "}");
+}
+
+void crawl_report_write_json(const struct crawl_report *report, FILE *out)
+{
+    fprintf(out, "  {\"title\": \"%s\", \"rows\": [\n", report->title);
+    for (unsigned i = 0; i < report->count; i++) {
+        write_row(&report->rows[i], out);
+        fprintf(out, "%s\n", i + 1 < report->count ? "," : "");
+    }
+    fprintf(out, "  ]}");
+}

@@ -1,0 +1,48 @@
+/* Rows of figures, each the median over repeats with its spread; a table and JSON. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "macro/crawl_peer.h"
+#include "macro/crawl_run.h"
+#include "macro/series.h"
+
+enum { CRAWL_REPORT_ROWS_MAX = 64 };
+
+enum crawl_column {
+    CRAWL_COLUMN_RATE,     /* pages per second */
+    CRAWL_COLUMN_MB,       /* megabytes received per second */
+    CRAWL_COLUMN_CPU,      /* seconds of processor time per 1,000 pages */
+    CRAWL_COLUMN_USER,     /* of these in user space */
+    CRAWL_COLUMN_BUSY,     /* processor time per second: below 1 the server, or a neighbour, is the limit */
+    CRAWL_COLUMN_PEAK,     /* megabytes of memory */
+    CRAWL_COLUMN_ENTERS,   /* calls of the kernel by the ring, per page */
+    CRAWL_COLUMN_OF_FIRST, /* rate by that of the report's first row in the same round */
+    CRAWL_COLUMN_LOST,     /* compare-and-swaps that failed */
+    CRAWL_COLUMN_COUNT,
+};
+
+struct crawl_report_row {
+    char name[64];
+    const char *note; /* why there are no figures, or what to know about them; NULL: nothing */
+    struct series columns[CRAWL_COLUMN_COUNT];
+};
+
+struct crawl_report {
+    const char *title;
+    struct crawl_report_row rows[CRAWL_REPORT_ROWS_MAX];
+    unsigned count;
+    double first_rate; /* of the round */
+};
+
+/* The row of this name, made if there is none. */
+struct crawl_report_row *crawl_report_row(struct crawl_report *report, const char *name);
+void crawl_report_add_run(struct crawl_report *report, const char *name, const struct crawl_run *run);
+void crawl_report_add_peer(struct crawl_report *report, const char *name,
+                           const struct crawl_peer_result *peer);
+
+void crawl_report_print(const struct crawl_report *report, FILE *out);
+/* One object: {"title": ..., "rows": [...]}. */
+void crawl_report_write_json(const struct crawl_report *report, FILE *out);

@@ -1,0 +1,32 @@
+/* One crawl of a simulated web by lycosa, in a process of its own. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "macro/crawl_web.h"
+
+struct crawl_run_options {
+    const char *tuning;   /* lines of a tuning file, beside those that every run has */
+    const char *seeds;    /* name of a file in the web's directory */
+    unsigned threads;     /* 0 stands for 1 */
+    unsigned seconds_max; /* the crawl ends itself; 0: when all is fetched */
+};
+
+struct crawl_run {
+    uint64_t pages;
+    double seconds;  /* from the first request to the end, without the set-up */
+    double received; /* bytes */
+    double user_s, system_s;
+    uint64_t peak_bytes;
+    double enters;     /* calls of the kernel by the rings */
+    double lost_races; /* compare-and-swaps that failed */
+    double visits, hosts, queued, urls_in, failed;
+    bool is_complete;
+};
+
+/* No rests, no robots.txt, one connection per host at a time and 16 per address: the machine is the limit. */
+extern const char crawl_run_rude[];
+
+/* False, with a message, if lycosa failed. The crawl's directory is gone afterwards. */
+bool crawl_run(const struct crawl_web *web, const struct crawl_run_options *options, struct crawl_run *run);

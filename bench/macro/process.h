@@ -1,0 +1,37 @@
+/* Programs that a benchmark runs: pinned, with a time limit, their use of the machine measured from outside.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { PROCESS_ANY_CPU = -1, PROCESS_OUTPUT_BYTES = 65536 };
+
+struct process_options {
+    char *const *arguments; /* ends with NULL; the first is looked for in PATH */
+    int cpu;                /* or PROCESS_ANY_CPU */
+    double seconds_max;     /* then it gets SIGINT, and SIGKILL if that does not help; 0: no limit */
+    const char *output;     /* file that gets its standard output; NULL: process_result.output */
+    bool is_quiet;          /* its standard error goes nowhere */
+};
+
+struct process_result {
+    int status;  /* of wait4; 0: it ended well */
+    bool is_cut; /* it was ended at the limit */
+    double seconds;
+    double user_s, system_s;
+    uint64_t peak_bytes;
+    char output[PROCESS_OUTPUT_BYTES]; /* the beginning of what it printed, terminated */
+};
+
+/* Runs a program to its end. False, with a message unless it was cut at the limit, if it did not end with 0.
+ */
+bool process_run(const struct process_options *options, struct process_result *result);
+
+/* True if a program of this name is in PATH. */
+bool process_is_installed(const char *name);
+
+/* For a child before exec. */
+void process_pin(int cpu);

@@ -1,0 +1,28 @@
+#!/bin/sh
+# bench_crawl runs in its smallest size, writes JSON that can be read, and refuses what it does not know.
+set -eu
+command -v wrk >/dev/null || exit 77
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+
+for wrong in --nothing "--repeats 0" "--seconds x" unknown-part; do
+    code=0
+    # shellcheck disable=SC2086 # the option and its value are two words
+    "$BUILD_DIR/bench_crawl" $wrong >/dev/null 2>&1 || code=$?
+    [ "$code" = 2 ] || { echo "bench_crawl $wrong: exit code $code, not 2"; exit 1; }
+done
+
+"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" stages | tee "$directory/table"
+python3 - "$directory/figures.json" <<'PYTHON'
+import json
+import sys
+
+figures = json.load(open(sys.argv[1]))
+rows = {row["name"]: row for part in figures["parts"] for row in part["rows"]}
+for name in ["wrk on one page", "whole crawl from root pages", "whole crawl + WARC gzip", "whole crawl over TLS"]:
+    rate = rows[name]["pages_per_s"]
+    assert 0 < rate["least"] <= rate["median"] <= rate["most"], (name, rate)
+assert rows["wrk on one page"]["rate_by_first_row"]["median"] == 1
+assert rows["whole crawl from root pages"]["ring_enters_per_page"]["median"] > 0
+PYTHON
+grep -q 'whole crawl from root pages' "$directory/table"
