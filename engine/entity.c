@@ -108,6 +108,11 @@ static bool is_alnum(char c)
 static size_t decode_named(const char **at, const char *end, char *out)
 {
     const char *p = *at;
+    if (end - p >= 4 && memcmp(p, "amp;", 4) == 0) { /* nearly all that URLs have */
+        *at += 4;
+        *out = '&';
+        return 1;
+    }
     while (p < end && is_alnum(*p))
         p++;
     unsigned code[2];
@@ -127,11 +132,15 @@ size_t entity_decode_attribute(struct slice value, char *out)
     char *to = out;
     while (p < end) {
         char c = *p++;
+        if (c != '&' && c != '\0') {
+            *to++ = c;
+            continue;
+        }
         if (c == '\0') {
             to += entity_put_utf8(REPLACEMENT, to);
             continue;
         }
-        if (c == '&' && p < end) {
+        if (p < end) {
             const char *reference = *p == '#' ? p + 1 : p;
             size_t len = *p == '#' ? decode_numeric(&reference, end, to) : decode_named(&reference, end, to);
             if (len) {

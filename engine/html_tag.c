@@ -1,5 +1,7 @@
 #include "engine/html_tag.h"
 
+#include <endian.h>
+
 #define ALL_ENDS (HTML_NAME_END | HTML_ATTRIBUTE_END | HTML_VALUE_END)
 
 const unsigned char html_class[256] = {
@@ -145,44 +147,62 @@ enum html_element html_find_element(const char *name, const char *end)
     }
 }
 
-static bool is_name(struct slice name, const char *lower_case)
+#define QUAD(a, b, c, d) ((uint64_t)((unsigned char)(a) | (b) << 8 | (c) << 16 | (uint32_t)(d) << 24))
+#define NAME(literal)                                                                                        \
+    {                                                                                                        \
+        (literal), sizeof(literal) - 1                                                                       \
+    }
+
+/* The first and the last four bytes of a name, lower case: of names up to eight bytes that is all there is.
+ */
+static uint64_t attribute_key(struct slice name)
 {
-    for (size_t i = 0; i < name.len; i++)
-        if ((name.ptr[i] | 0x20) != lower_case[i])
-            return false;
-    return true;
+    const char *first = name.ptr, *last = name.ptr + name.len - 4;
+    if (name.len == 3)
+        return QUAD(first[0] | 0x20, first[1] | 0x20, first[2] | 0x20, 0);
+    uint32_t words[2];
+    memcpy(&words[0], first, sizeof(words[0]));
+    memcpy(&words[1], last, sizeof(words[1]));
+    return (le32toh(words[0]) | (uint64_t)le32toh(words[1]) << 32) | LOWER_CASE;
 }
+
+/* A perfect hash: the multiplier was searched for until no two keys shared their upper four bits. */
+#define ATTRIBUTE_HASH 0xe90032648cff9787u
+
+/* clang-format off */
+static const struct {
+    struct slice name;
+    uint64_t key;
+    enum html_attribute attribute;
+} attributes[16] = {
+    [1] = {NAME("rel"), QUAD('r', 'e', 'l', 0), HTML_REL},
+    [2] = {NAME("method"), QUAD('m', 'e', 't', 'h') | QUAD('t', 'h', 'o', 'd') << 32, HTML_METHOD},
+    [3] = {NAME("src"), QUAD('s', 'r', 'c', 0), HTML_SRC},
+    [4] = {NAME("poster"), QUAD('p', 'o', 's', 't') | QUAD('s', 't', 'e', 'r') << 32, HTML_POSTER},
+    [5] = {NAME("href"), QUAD('h', 'r', 'e', 'f') | QUAD('h', 'r', 'e', 'f') << 32, HTML_HREF},
+    [6] = {NAME("content"), QUAD('c', 'o', 'n', 't') | QUAD('t', 'e', 'n', 't') << 32, HTML_CONTENT},
+    [7] = {NAME("imagesrcset"), QUAD('i', 'm', 'a', 'g') | QUAD('c', 's', 'e', 't') << 32, HTML_IMAGESRCSET},
+    [8] = {NAME("name"), QUAD('n', 'a', 'm', 'e') | QUAD('n', 'a', 'm', 'e') << 32, HTML_NAME},
+    [9] = {NAME("charset"), QUAD('c', 'h', 'a', 'r') | QUAD('r', 's', 'e', 't') << 32, HTML_CHARSET},
+    [10] = {NAME("type"), QUAD('t', 'y', 'p', 'e') | QUAD('t', 'y', 'p', 'e') << 32, HTML_TYPE},
+    [11] = {NAME("srcset"), QUAD('s', 'r', 'c', 's') | QUAD('c', 's', 'e', 't') << 32, HTML_SRCSET},
+    [12] = {NAME("data"), QUAD('d', 'a', 't', 'a') | QUAD('d', 'a', 't', 'a') << 32, HTML_DATA},
+    [13] = {NAME("action"), QUAD('a', 'c', 't', 'i') | QUAD('t', 'i', 'o', 'n') << 32, HTML_ACTION},
+    [14] = {NAME("style"), QUAD('s', 't', 'y', 'l') | QUAD('t', 'y', 'l', 'e') << 32, HTML_STYLE_ATTRIBUTE},
+    [15] = {NAME("http-equiv"), QUAD('h', 't', 't', 'p') | QUAD('q', 'u', 'i', 'v') << 32, HTML_HTTP_EQUIV},
+};
+/* clang-format on */
 
 enum html_attribute html_find_attribute(struct slice name)
 {
-    switch (name.len) {
-    case 3:
-        return is_name(name, "src") ? HTML_SRC : is_name(name, "rel") ? HTML_REL : HTML_ATTRIBUTES;
-    case 4:
-        return is_name(name, "href")   ? HTML_HREF
-               : is_name(name, "type") ? HTML_TYPE
-               : is_name(name, "name") ? HTML_NAME
-               : is_name(name, "data") ? HTML_DATA
-                                       : HTML_ATTRIBUTES;
-    case 5:
-        return is_name(name, "style") ? HTML_STYLE_ATTRIBUTE : HTML_ATTRIBUTES;
-    case 6:
-        return is_name(name, "srcset")   ? HTML_SRCSET
-               : is_name(name, "action") ? HTML_ACTION
-               : is_name(name, "method") ? HTML_METHOD
-               : is_name(name, "poster") ? HTML_POSTER
-                                         : HTML_ATTRIBUTES;
-    case 7:
-        return is_name(name, "content")   ? HTML_CONTENT
-               : is_name(name, "charset") ? HTML_CHARSET
-                                          : HTML_ATTRIBUTES;
-    case 10:
-        return is_name(name, "http-equiv") ? HTML_HTTP_EQUIV : HTML_ATTRIBUTES;
-    case 11:
-        return is_name(name, "imagesrcset") ? HTML_IMAGESRCSET : HTML_ATTRIBUTES;
-    default:
+    if (name.len < 3 || name.len > 11)
         return HTML_ATTRIBUTES;
-    }
+    uint64_t key = attribute_key(name);
+    unsigned slot = (unsigned)(key * ATTRIBUTE_HASH >> 60);
+    if (attributes[slot].key != key || attributes[slot].name.len != name.len)
+        return HTML_ATTRIBUTES;
+    bool is_whole = name.len <= 8 || slice_equals_nocase(name, attributes[slot].name);
+    return is_whole ? attributes[slot].attribute : HTML_ATTRIBUTES;
 }
 
 /* Compiled for any CPU: cleared with AVX-512 registers, the array would have to lie at a multiple of 64,

@@ -351,7 +351,7 @@ static WALK_TARGET bool WALK(end_tag)(struct html_walk *walk, const char *open, 
     walk->at = close ? close : walk->end;
     if (!close)
         return false;
-    tag->element = html_find_element(open + 2, walk->end);
+    tag->element = html_element_at(open + 2, walk->end);
     if (walk->foreign_depth)
         html_foreign_end(walk, slice_between(open + 2, WALK(pass_name)(walk, open + 2, HTML_NAME_END)));
     if (tag->element == HTML_TEMPLATE && walk->template_depth)
@@ -370,7 +370,7 @@ static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
     while (end - at >= 4 && end - (at = WALK(seek_tag)(walk, at)) >= 4) {
         bool is_careful = walk->foreign_depth || walk->flags & (HTML_READ_STYLES | HTML_READ_ALL);
         if (html_is(at[1], HTML_LETTER)) {
-            tag->element = html_may_matter(at + 1) ? html_find_element(at + 1, end) : HTML_OTHER;
+            tag->element = html_may_matter(at + 1) ? html_element_at(at + 1, end) : HTML_OTHER;
             if (tag->element != HTML_OTHER || is_careful) {
                 if (WALK(start_tag)(walk, at, tag))
                     return true;

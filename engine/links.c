@@ -68,29 +68,38 @@ enum trait {
     TRAIT_NOT_ASCII = 1 << 1,
 };
 
-static inline unsigned traits_of_word(uint64_t word)
+/* Sixteen bytes at a time, with whatever vectors the compiler has for the CPU. */
+typedef unsigned char bytes16 __attribute__((vector_size(16)));
+
+/* Of at least 16 bytes; the last ones may be looked at twice. */
+static unsigned traits_of_long(struct slice value)
 {
-    const uint64_t ones = 0x0101010101010101u, highs = 0x80 * ones;
-    uint64_t ampersands = word ^ '&' * ones;
-    uint64_t references = ((ampersands - ones) & ~ampersands) | ((word - ones) & ~word);
-    return (references & highs ? TRAIT_REFERENCE : 0) | (word & highs ? TRAIT_NOT_ASCII : 0);
+    bytes16 seen = {0}, references = {0}, bytes;
+    const char *last = value.ptr + value.len - sizeof(bytes);
+    for (const char *at = value.ptr;; at = last - at < (ptrdiff_t)sizeof(bytes) ? last : at + sizeof(bytes)) {
+        memcpy(&bytes, at, sizeof(bytes));
+        seen |= bytes;
+        references |= (bytes16)(bytes == '&') | (bytes16)(bytes == 0);
+        if (at == last)
+            break;
+    }
+    uint64_t halves[4];
+    memcpy(halves, &references, sizeof(references));
+    memcpy(halves + 2, &seen, sizeof(seen));
+    bool is_not_ascii = (halves[2] | halves[3]) & 0x8080808080808080u;
+    return (halves[0] | halves[1] ? TRAIT_REFERENCE : 0) | (is_not_ascii ? TRAIT_NOT_ASCII : 0);
 }
 
 static unsigned traits_of(struct slice value)
 {
-    uint64_t word = 0x2020202020202020u;
-    if (value.len < sizeof(word)) {
-        memcpy(&word, value.ptr, value.len);
-        return traits_of_word(word);
-    }
-    const char *at = value.ptr, *last = value.ptr + value.len - sizeof(word);
+    if (value.len >= sizeof(bytes16))
+        return traits_of_long(value);
     unsigned traits = 0;
-    for (; at < last; at += sizeof(word)) {
-        memcpy(&word, at, sizeof(word));
-        traits |= traits_of_word(word);
+    for (size_t i = 0; i < value.len; i++) {
+        traits |= value.ptr[i] == '&' || value.ptr[i] == '\0' ? TRAIT_REFERENCE : 0;
+        traits |= value.ptr[i] & 0x80 ? TRAIT_NOT_ASCII : 0;
     }
-    memcpy(&word, last, sizeof(word)); /* overlaps what has been seen */
-    return traits | traits_of_word(word);
+    return traits;
 }
 
 /* `value` in UTF-8, from the document's encoding. False if there is no room. */

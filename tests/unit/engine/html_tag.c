@@ -66,15 +66,48 @@ TEST(each_element_has_a_name)
 
 TEST(attributes_are_found_in_any_case)
 {
-    CHECK_INT(html_find_attribute(SLICE("HREF")), HTML_HREF);
-    CHECK_INT(html_find_attribute(SLICE("src")), HTML_SRC);
-    CHECK_INT(html_find_attribute(SLICE("Rel")), HTML_REL);
-    CHECK_INT(html_find_attribute(SLICE("srcset")), HTML_SRCSET);
-    CHECK_INT(html_find_attribute(SLICE("http-equiv")), HTML_HTTP_EQUIV);
-    CHECK_INT(html_find_attribute(SLICE("imagesrcset")), HTML_IMAGESRCSET);
-    CHECK_INT(html_find_attribute(SLICE("hrefs")), HTML_ATTRIBUTES);
-    CHECK_INT(html_find_attribute(SLICE("data-src")), HTML_ATTRIBUTES);
-    CHECK_INT(html_find_attribute(SLICE("")), HTML_ATTRIBUTES);
+    static const char *const names[HTML_ATTRIBUTES] = {
+        [HTML_ACTION] = "action",
+        [HTML_CHARSET] = "charset",
+        [HTML_CONTENT] = "content",
+        [HTML_DATA] = "data",
+        [HTML_HREF] = "href",
+        [HTML_HTTP_EQUIV] = "http-equiv",
+        [HTML_IMAGESRCSET] = "imagesrcset",
+        [HTML_METHOD] = "method",
+        [HTML_NAME] = "name",
+        [HTML_POSTER] = "poster",
+        [HTML_REL] = "rel",
+        [HTML_SRC] = "src",
+        [HTML_SRCSET] = "srcset",
+        [HTML_STYLE_ATTRIBUTE] = "style",
+        [HTML_TYPE] = "type",
+    };
+    for (int attribute = 0; attribute < HTML_ATTRIBUTES; attribute++) {
+        size_t len = strlen(names[attribute]);
+        char *copy = check_guard_copy(names[attribute], len);
+        CHECK_INT(html_find_attribute((struct slice){copy, len}), attribute);
+        copy[0] = (char)(copy[0] - 0x20);
+        copy[len - 1] = (char)(copy[len - 1] - 0x20);
+        CHECK_INT(html_find_attribute((struct slice){copy, len}), attribute);
+        copy[len / 2] = 'x';
+        CHECK_INT(html_find_attribute((struct slice){copy, len}), HTML_ATTRIBUTES);
+        CHECK_INT(html_find_attribute((struct slice){copy, len - 1}), HTML_ATTRIBUTES);
+        check_guard_free(copy, len);
+    }
+}
+
+TEST(other_attributes_are_not_found)
+{
+    static const char *const names[] = {
+        "",      "s",          "id",          "alt",         "class",
+        "title", "target",     "width",       "data-src",    "hrefs",
+        "xhref", "http-xquiv", "imagexxcset", "aria-hidden", "a-very-long-attribute-name"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char *copy = check_guard_copy(names[i], strlen(names[i]));
+        CHECK_INT(html_find_attribute((struct slice){copy, strlen(names[i])}), HTML_ATTRIBUTES);
+        check_guard_free(copy, strlen(names[i]));
+    }
 }
 
 TEST(names_at_the_end_of_memory_are_not_read_beyond)
