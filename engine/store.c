@@ -14,6 +14,9 @@
 /* Incompressible bytes grow by less than this part and this constant, with either library. */
 enum { GZIP_GROWTH_SHIFT = 8, GZIP_EXTRA_BYTES = 512 };
 
+/* The longest URL and the other fields. */
+enum { REQUEST_BYTES_MAX = URL_BYTES_MAX + 4096 };
+
 /* igzip's memory at level 1: fast, and a third less output than level 0. */
 enum { IGZIP_LEVEL = 1 };
 
@@ -25,6 +28,14 @@ static size_t compressed_bound(size_t bytes)
 static size_t record_bytes_max(const struct tuning *tuning)
 {
     return tuning->body_bytes_max + tuning->head_bytes_max + WARC_HEADER_BYTES_MAX + WARC_TRAILER_BYTES;
+}
+
+/* What the outlet must have free before a page is begun: it is whole in one file. */
+static size_t room_needed(size_t response_bytes, size_t request_bytes)
+{
+    return compressed_bound(response_bytes + WARC_HEADER_BYTES_MAX)  /* response */
+           + compressed_bound(request_bytes + WARC_HEADER_BYTES_MAX) /* request */
+           + 2 * OUTLET_BLOCK_BYTES; /* a warcinfo, and the rest of a block that a new file leaves */
 }
 
 static bool make_compressor(struct store *store)
@@ -46,7 +57,9 @@ int store_init(struct store *store, const struct tuning *tuning, const char *dir
 {
     *store = (struct store){.tuning = tuning, .loop = loop};
     size_t bytes = tuning->store_buffer_bytes / tuning->threads;
-    size_t least = compressed_bound(record_bytes_max(tuning)) * 5 / 4;
+    size_t record_max = tuning->body_bytes_max + tuning->head_bytes_max;
+    size_t blocks = room_needed(record_max, REQUEST_BYTES_MAX) / OUTLET_BLOCK_BYTES + 1;
+    size_t least = blocks * sizeof(struct outlet_block);
     int error = outlet_init(&store->outlet, directory, bytes > least ? bytes : least);
     if (error)
         return error;
@@ -230,10 +243,7 @@ static void write_request(struct store *store, const struct store_page *page, co
 
 bool store_add(struct store *store, const struct store_page *page, struct store_place *place)
 {
-    size_t needed = compressed_bound(page->head_len + page->body_len + WARC_HEADER_BYTES_MAX) /* response */
-                    + compressed_bound(page->request.len + WARC_HEADER_BYTES_MAX)             /* request */
-                    + 2 * OUTLET_BLOCK_BYTES; /* a warcinfo, and the rest of a block that a new file leaves */
-    if (outlet_room(&store->outlet) < needed)
+    if (outlet_room(&store->outlet) < room_needed(page->head_len + page->body_len, page->request.len))
         return false;
     if ((store->serial == 0 || store->offset >= store->tuning->store_file_bytes) && !begin_file(store))
         return false;
