@@ -283,7 +283,10 @@ static void bury(struct frontier_loop *loop, struct host *host)
 {
     set_state(loop, host, HOST_IDLE);
     do
-        loop->abandon(loop->owner, host);
+        if (!loop->abandon(loop->owner, host)) {
+            send_home(loop, host, HOST_ARRIVING);
+            return;
+        }
     while (!inbox_park(&host->incoming));
 }
 
@@ -501,6 +504,10 @@ void frontier_resolved(struct frontier_loop *loop, struct host *host, const stru
 {
     struct address *address = answer->key ? find_address(loop, answer->key) : NULL;
     host->address_until_ns = answer->until_ns;
+    if (answer->key && !address) {
+        host->is_dead = true;
+        host->dead_why = FETCH_FRONTIER_FULL;
+    }
     if (!address) {
         if (host->is_dead)
             bury(loop, host);

@@ -33,8 +33,9 @@ struct frontier_loop;
 
 /* Begins to find the address of a host; ends in frontier_resolved, at once or later. */
 typedef void frontier_resolve(void *owner, struct host *host);
-/* Takes all URLs of a host that is dead (host_pop) and records that they will not be fetched. */
-typedef void frontier_abandon(void *owner, struct host *host);
+/* Takes the URLs of a host that is dead (host_pop) and records that they will not be fetched. False: there
+ * are more, and it wants to be asked again. */
+typedef bool frontier_abandon(void *owner, struct host *host);
 /* Ends the sleep of the loop with this index. Called after something was put in its inbox. */
 typedef void frontier_wake(void *owner, unsigned loop);
 

@@ -74,7 +74,8 @@ static void take_incoming(struct host *host, bool weights)
     while (node) {
         struct host_item *item = (struct host_item *)node;
         node = node->next;
-        band_append(&host->bands[band_of(item, weights)], item);
+        bool is_errand = item->kind == HOST_ITEM_ROBOTS;
+        band_append(is_errand ? &host->errands : &host->bands[band_of(item, weights)], item);
         host->waiting++;
     }
 }
@@ -84,12 +85,29 @@ bool host_has_items(struct host *host)
     return host->waiting || inbox_has_some(&host->incoming);
 }
 
+bool host_has_errand(struct host *host, bool weights)
+{
+    if (inbox_has_some(&host->incoming))
+        take_incoming(host, weights);
+    return host->errands;
+}
+
+struct host_item *host_pop_errand(struct host *host)
+{
+    if (!host->errands)
+        return NULL;
+    host->waiting--;
+    return band_pop(&host->errands);
+}
+
 struct host_item *host_pop(struct host *host, bool weights)
 {
     if (inbox_has_some(&host->incoming) && (weights || !host->waiting))
         take_incoming(host, weights);
     if (!host->waiting)
         return NULL;
+    if (host->errands)
+        return host_pop_errand(host);
     bool from_behind = ++host->popped % HOST_BAND_TURN == 0;
     host->waiting--;
     for (int i = 0; i < HOST_BANDS; i++) {
@@ -103,7 +121,8 @@ struct host_item *host_pop(struct host *host, bool weights)
 
 void host_unpop(struct host *host, struct host_item *item)
 {
-    struct host_item **band = &host->bands[0], *newest = *band;
+    struct host_item **band = item->kind == HOST_ITEM_ROBOTS ? &host->errands : &host->bands[0];
+    struct host_item *newest = *band;
     if (newest) {
         item->node.next = newest->node.next;
         newest->node.next = &item->node;

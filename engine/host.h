@@ -91,7 +91,8 @@ struct host {
     uint64_t address_next_ns;            /* RETURNING: the first moment for the token that it brings back */
     uint64_t address_until_ns;           /* when its address has to be asked for again */
     struct host_item *bands[HOST_BANDS]; /* URLs taken from the inbox: the newest of a ring, by weight */
-    uint32_t waiting;                    /* URLs in bands */
+    struct host_item *errands;           /* likewise HOST_ITEM_ROBOTS: they go before all others */
+    uint32_t waiting;                    /* URLs in bands and errands */
     uint32_t popped;                     /* URLs given out */
 
     struct robots *robots; /* NULL: not fetched */
@@ -126,6 +127,9 @@ bool host_has_items(struct host *host);
 /* The next URL, or NULL. With weights, URLs with fewer slashes and dots come first, but every
  * HOST_BAND_TURN-th is the oldest of the hindmost band: nothing starves. Holder or home. */
 struct host_item *host_pop(struct host *host, bool weights);
+/* Whether another host's robots.txt is to be asked for here, and that; NULL: none. Holder. */
+bool host_has_errand(struct host *host, bool weights);
+struct host_item *host_pop_errand(struct host *host);
 /* A URL goes back to the front of the foremost band. */
 void host_unpop(struct host *host, struct host_item *item);
 /* A URL goes back behind those that wait, to be tried again. */

@@ -57,7 +57,9 @@ static void on_no_address(struct loop *loop, struct host *host, enum fetch_outco
 {
     const struct tuning *tuning = loop->tuning;
     uint64_t now_ns = clock_now_ns();
-    host->failures++;
+    bool is_ours =
+        outcome == FETCH_NO_MEMORY || outcome == FETCH_DNS_NO_MEMORY || outcome == FETCH_DNS_OVERLOADED;
+    host->failures += !is_ours;
     bool is_final = outcome == FETCH_ADDRESS_FORBIDDEN || host->failures > tuning->retries_max;
     host->is_dead = is_final;
     host->dead_why = (uint8_t)outcome;
@@ -113,17 +115,21 @@ static void resolve(void *owner, struct host *host)
         on_looked_up(&lookup->query);
 }
 
-static void abandon(void *owner, struct host *host)
+static bool abandon(void *owner, struct host *host)
 {
     struct loop *loop = owner;
     struct host_item *item;
     struct loop_verdict verdict = {
         .outcome = (enum fetch_outcome)host->dead_why, .size = -1, .annotation = SLICE("host-given-up")};
-    while ((item = host_pop(host, false))) {
+    while (loop_has_log_room(loop)) {
+        item = host_pop(host, false);
+        if (!item)
+            return true;
         if (item->kind == HOST_ITEM_ROBOTS)
             visit_robots_abandoned(loop, item);
         loop_finish_item(loop, host, item, &verdict);
     }
+    return false;
 }
 
 static void wake(void *owner, unsigned index)
@@ -141,33 +147,47 @@ static bool has_work(void *owner)
     return frontier_has_mail(&loop->frontier);
 }
 
+bool loop_has_log_room(struct loop *loop)
+{
+    return outlet_room(&loop->log) >= CRAWL_LOG_LINE_BYTES_MAX;
+}
+
+/* A line of crawl.log. */
+static void log_item(struct loop *loop, struct host *host, struct host_item *item,
+                     const struct loop_verdict *verdict)
+{
+    if (!loop_has_log_room(loop)) {
+        stats_add(&loop->stats.log_lost, 1);
+        return;
+    }
+    struct crawl_log_entry entry = {
+        .end_us = loop_wall_us(loop, clock_now_ns()),
+        .start_us = verdict->start_ns ? loop_wall_us(loop, verdict->start_ns) : 0,
+        .outcome = verdict->outcome,
+        .status = verdict->status,
+        .size = verdict->size,
+        .url_host = host_key(host),
+        .url_path = host_item_path(item),
+        .depth = item->depth,
+        .kind = (char)item->kind,
+        .mime = verdict->mime,
+        .loop = loop->index,
+        .digest = verdict->digest,
+        .annotation = verdict->annotation,
+    };
+    char line[CRAWL_LOG_LINE_BYTES_MAX];
+    size_t len = crawl_log_write(line, &entry);
+    outlet_append(&loop->log, (struct slice){line, len});
+    outlet_mark(&loop->log);
+}
+
 void loop_finish_item(struct loop *loop, struct host *host, struct host_item *item,
                       const struct loop_verdict *verdict)
 {
-    uint64_t now_ns = clock_now_ns();
-    if (item->kind != HOST_ITEM_ROBOTS && outlet_room(&loop->log) >= CRAWL_LOG_LINE_BYTES_MAX) {
-        struct crawl_log_entry entry = {
-            .end_us = loop_wall_us(loop, now_ns),
-            .start_us = verdict->start_ns ? loop_wall_us(loop, verdict->start_ns) : 0,
-            .outcome = verdict->outcome,
-            .status = verdict->status,
-            .size = verdict->size,
-            .url_host = host_key(host),
-            .url_path = host_item_path(item),
-            .depth = item->depth,
-            .kind = (char)item->kind,
-            .mime = verdict->mime,
-            .loop = loop->index,
-            .digest = verdict->digest,
-            .annotation = verdict->annotation,
-        };
-        char line[CRAWL_LOG_LINE_BYTES_MAX];
-        size_t len = crawl_log_write(line, &entry);
-        outlet_append(&loop->log, (struct slice){line, len});
-        outlet_mark(&loop->log);
-    }
-    if (item->kind != HOST_ITEM_ROBOTS)
+    if (item->kind != HOST_ITEM_ROBOTS) {
+        log_item(loop, host, item, verdict);
         stats_add(&loop->stats.outcomes[verdict->outcome], 1);
+    }
     host_item_release(&loop->frontier.urls, item);
     /* R1 pairs with A1 in the housekeeper's sums: what this URL led to is counted. */
     lf_store(&loop->stats.urls_out, lf_load(&loop->stats.urls_out, relaxed) + 1, release);
@@ -328,7 +348,8 @@ static void begin_visits(struct loop *loop, uint64_t now_ns)
         struct host *host = frontier_take(&loop->frontier, now_ns);
         if (!host)
             return;
-        visit_begin(loop, host);
+        if (!visit_put_off(loop, host, now_ns))
+            visit_begin(loop, host);
     }
 }
 

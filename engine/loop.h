@@ -89,5 +89,7 @@ struct loop_verdict {
     const unsigned char *digest;
     struct slice annotation;
 };
+/* Room for one more line in crawl.log: what can wait waits if there is none. */
+bool loop_has_log_room(struct loop *loop);
 void loop_finish_item(struct loop *loop, struct host *host, struct host_item *item,
                       const struct loop_verdict *verdict);

@@ -39,6 +39,7 @@ struct stats_histogram {
     X(truncated)  /* bodies cut at the limit */                                                              \
     X(stored)     /* pages given to the store */                                                             \
     X(duplicates) /* pages whose body was seen before */                                                     \
+    X(log_lost)   /* lines of crawl.log for which there was no room */                                       \
     X(stalls)     /* turns in which no visit could begin for want of store, memory or bandwidth */           \
     X(turns)                                                                                                 \
     X(ring_enters)                                                                                           \

@@ -13,6 +13,9 @@
 /* URLs that robots.txt forbids are logged in passing: so many before the loop gets its turn. */
 enum { DENIED_PER_REQUEST_MAX = 256 };
 
+/* A server's word is good for so much memory; beyond it, bytes have to come first. */
+enum { PROMISED_BYTES_MAX = 1 << 18 };
+
 static void on_ready(struct conn *conn);
 static void on_head(struct conn *conn, const struct http_head *head);
 static void on_body(struct conn *conn, struct slice bytes);
@@ -136,7 +139,7 @@ static bool may_ask(struct visit *visit, struct host_item *item)
 static struct host_item *next_item(struct visit *visit)
 {
     bool weights = visit->loop->tuning->url_weights;
-    for (int i = 0; i < DENIED_PER_REQUEST_MAX; i++) {
+    for (int i = 0; i < DENIED_PER_REQUEST_MAX && loop_has_log_room(visit->loop); i++) {
         struct host_item *item = host_pop(visit->host, weights);
         if (!item || may_ask(visit, item))
             return item;
@@ -182,9 +185,13 @@ void visit_request(struct visit *visit, struct slice path)
 
 static void ask(struct visit *visit)
 {
-    if (visit->loop->tuning->robots_obey && !visit_has_robots(visit))
+    /* Two hosts whose robots.txt redirect to each other: neither waits for its own rules to ask for the
+     * other's. */
+    struct host_item *item = visit->host->awaits_robots ? host_pop_errand(visit->host) : NULL;
+    if (!item && visit->loop->tuning->robots_obey && !visit_has_robots(visit))
         return;
-    struct host_item *item = reserve_page(visit) ? next_item(visit) : NULL;
+    if (!item && reserve_page(visit))
+        item = next_item(visit);
     if (!item) {
         give_page_back(visit);
         end(visit);
@@ -235,7 +242,9 @@ static void on_head(struct conn *conn, const struct http_head *head)
     struct visit_page *page = &visit->page;
     size_t body = head->content_length > 0 ? (size_t)head->content_length : 0;
     uint64_t body_max = visit->loop->conns.http.limits.body_bytes_max;
-    size_t size = STORE_HEADROOM + head->raw.len + (body < body_max ? body : body_max) + STORE_TAILROOM;
+    body = body < body_max ? body : body_max;
+    body = body < PROMISED_BYTES_MAX ? body : PROMISED_BYTES_MAX;
+    size_t size = STORE_HEADROOM + head->raw.len + body + STORE_TAILROOM;
     if (!buffer_reserve(&visit->loop->pages, &page->buffer, size, 0)) {
         conn_close(conn, FETCH_NO_MEMORY);
         return;
@@ -323,6 +332,10 @@ static void on_response(struct conn *conn)
 /* Whether a failure says something about the host rather than about one of its pages. */
 static bool is_host_failure(enum fetch_outcome outcome)
 {
+    bool is_ours =
+        outcome == FETCH_NO_MEMORY || outcome == FETCH_NO_DESCRIPTOR || outcome == FETCH_CONNECT_NO_PORT;
+    if (is_ours)
+        return false;
     return outcome < FETCH_REQUEST_TOO_LONG || outcome == FETCH_FIRST_BYTE_TIMEOUT;
 }
 

@@ -254,7 +254,7 @@ static struct slice write_request(struct visit *visit, char *buffer, size_t size
     return (struct slice){buffer, len};
 }
 
-/* False: the store has no room at this moment. */
+/* False: the store or the log has no room at this moment. */
 static bool store_page(struct reading *reading)
 {
     struct visit *visit = reading->visit;
@@ -262,6 +262,8 @@ static bool store_page(struct reading *reading)
     struct visit_page *page = &visit->page;
     char request[URL_BYTES_MAX + 2048], address[INET6_ADDRSTRLEN];
     struct store_place place;
+    if (!loop_has_log_room(loop))
+        return false;
     if (loop->tuning->store_kind == TUNING_STORE_NONE ||
         reading->tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
         !scope_wants_mime(loop->tuning, page->known[HTTP_KNOWN_CONTENT_TYPE]))

@@ -64,7 +64,7 @@ void visit_robots_unreachable(struct visit *visit)
         host->failures++;
         visit->times.failure_wait_ns = tuning->robots_retry_ns;
     }
-    if (host->failures >= tuning->host_failures_max) {
+    if (host->failures >= tuning->host_failures_max && !host->is_dead) {
         host->is_dead = true;
         host->dead_why = FETCH_ROBOTS_UNREACHABLE;
     }
@@ -81,6 +81,16 @@ static bool take_mail(struct visit *visit)
     take_rules(visit, rules, visit->loop->tuning->robots_fresh_ns);
     if (unreachable)
         visit_robots_unreachable(visit);
+    return true;
+}
+
+bool visit_put_off(struct loop *loop, struct host *host, uint64_t now_ns)
+{
+    struct politeness_visit wait = {.failure_wait_ns = AWAIT_NS};
+    if (!host->awaits_robots || lf_load(&host->robots_mail, relaxed) ||
+        host_has_errand(host, loop->tuning->url_weights))
+        return false;
+    frontier_return(&loop->frontier, host, &wait, now_ns);
     return true;
 }
 
@@ -137,14 +147,15 @@ static bool follow(struct visit *visit, struct host *origin, struct slice base_p
     url_init(&url, text, sizeof text);
     if (url_parse(&url, &base, visit->page.known[HTTP_KNOWN_LOCATION]) != URL_OK || url_has_userinfo(&url))
         return false;
-    if (origin == visit->host && slice_equals(url_host_key(&url), key)) {
+    bool is_errand = visit->asks == VISIT_ASKS_OTHER_ROBOTS; /* it may lead back to the host it is for */
+    if (!is_errand && slice_equals(url_host_key(&url), key)) {
         struct slice path = url_path_query(&url);
         char *next = strndup(path.ptr, path.len);
         free(origin->robots_path);
         origin->robots_path = next;
         return next;
     }
-    if (origin != visit->host)
+    if (is_errand)
         return ask_elsewhere(loop, origin->id, &url, visit->item->redirects + 1u);
     origin->awaits_robots = ask_elsewhere(loop, origin->id, &url, origin->robots_redirects);
     return origin->awaits_robots;

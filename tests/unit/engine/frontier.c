@@ -27,14 +27,18 @@ static void resolve(void *owner, struct host *host)
     frontier_resolved(loop, host, &(struct frontier_resolved){&key, UINT64_MAX, now});
 }
 
-static void abandon(void *owner, struct host *host)
+/* Takes three at a time: the frontier has to ask again. */
+static bool abandon(void *owner, struct host *host)
 {
     struct frontier_loop *loop = owner;
-    struct host_item *item;
-    while ((item = host_pop(host, false))) {
+    for (int i = 0; i < 3; i++) {
+        struct host_item *item = host_pop(host, false);
+        if (!item)
+            return true;
         host_item_release(&loop->urls, item);
         abandoned++;
     }
+    return false;
 }
 
 static void wake(void *owner, unsigned loop)
