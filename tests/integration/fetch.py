@@ -52,7 +52,7 @@ def fetch_json(*arguments, code=0):
 
 
 def wait_for(port):
-    for _ in range(500):
+    for _ in range(3000):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
             return
