@@ -15,14 +15,16 @@ struct rule {
     const char *pattern;
 };
 
-/* Which of them a host has is a draw; they speak of leaves of its tree only. */
-static const struct rule optional_rules[] = {
-    {false, "/private/"},       {true, "/private/*/"},          {false, "/search/*.php"},
-    {false, "/search/*.html$"}, {true, "/search/river-*.html"}, {false, "/img/1"},
-    {false, "/*?cat=winter"},   {true, "/private/s"},
+/* Every host with rules has the last one; which of the others is a draw. They speak of leaves of its tree
+ * only. Longer patterns come before shorter ones that contradict them: the order must not matter. */
+static const struct rule some_rules[] = {
+    {true, "/private/*/"},    {true, "/search/river-*.html"},
+    {false, "/search/*.php"}, {false, "/search/*.html$"},
+    {false, "/img/1"},        {false, "/*?cat=winter"},
+    {true, "/private/s"},     {false, "/private/"},
 };
 
-#define RULES_MAX (sizeof optional_rules / sizeof *optional_rules)
+#define RULES_MAX (sizeof some_rules / sizeof *some_rules)
 
 enum websim_robots websim_robots_of(const struct websim_web *web, uint32_t host)
 {
@@ -81,8 +83,8 @@ static size_t rules_of(const struct websim_web *web, uint32_t host, bool named, 
         break;
     }
     for (size_t i = 0; i < RULES_MAX; i++)
-        if (i == 0 || (bits >> i & 1))
-            rules[count++] = optional_rules[i];
+        if (i == RULES_MAX - 1 || (bits >> i & 1))
+            rules[count++] = some_rules[i];
     return count;
 }
 
