@@ -125,15 +125,28 @@ static enum url_error write_authority(struct url *url, struct url_writer *out, s
     return colon ? write_port(url, out, slice_skip(authority, host.len + 1)) : URL_OK;
 }
 
-/* The common authority: a name of plain bytes that does not end in a number, no userinfo, no port. Answers
- * how long it is, 0 if it is of another kind and nothing is written. */
+/* The bytes of ":digits" where the authority ends with it; 0 if something else is there. */
+static size_t plain_port(struct slice input)
+{
+    size_t i = 1;
+    while (i < input.len && input.ptr[i] >= '0' && input.ptr[i] <= '9')
+        i++;
+    return i == input.len || url_class_has(input.ptr[i], URL_ENDS_AUTHORITY) ? i : 0;
+}
+
+/* The common authority: a name of plain bytes that does not end in a number, no userinfo, and then perhaps a
+ * port, which is not written. Answers how long the name is, 0 if it is of another kind and nothing is
+ * written. */
 static size_t plain_host(struct url_writer *out, struct slice input)
 {
     size_t room = out->size - out->len, n = input.len < room ? input.len : room, i = 0;
     char *to = out->text + out->len;
     for (; i < n && url_class_has(input.ptr[i], URL_HOST_PLAIN); i++)
         to[i] = slice_lower(input.ptr[i]);
-    if (i == 0 || (i == n && n < input.len) || (i < n && !url_class_has(input.ptr[i], URL_ENDS_AUTHORITY)))
+    if (i == 0 || (i == n && n < input.len))
+        return 0;
+    if (i < n && !url_class_has(input.ptr[i], URL_ENDS_AUTHORITY) &&
+        !(input.ptr[i] == ':' && plain_port(slice_skip(input, i))))
         return 0;
     size_t label = i;
     while (label > 0 && to[label - 1] != '.')
@@ -151,6 +164,13 @@ static enum url_error parse_authority(struct url *url, struct url_writer *out, s
     if (len) {
         url->host_end = (uint16_t)out->len;
         url->host = (uint16_t)(out->len - len);
+        if (len < input->len && input->ptr[len] == ':') {
+            size_t port = plain_port(slice_skip(*input, len));
+            enum url_error error = write_port(url, out, (struct slice){input->ptr + len + 1, port - 1});
+            if (error != URL_OK)
+                return error;
+            len += port;
+        }
     } else {
         while (len < input->len && !url_class_has(input->ptr[len], URL_ENDS_AUTHORITY))
             len++;
@@ -259,11 +279,23 @@ static enum url_error parse_relative(struct url *url, struct url_writer *out, st
     return parse_root(url, out, input);
 }
 
+/* Whether the input begins with scheme and authority of the base, byte for byte: most links that name their
+ * host name the page's. */
+static bool repeats_front(struct slice input, const struct url *base)
+{
+    return base && input.len > base->path && input.ptr[base->path] == '/' &&
+           memcmp(input.ptr, base->text, base->path) == 0;
+}
+
 /* `input` is trimmed and has no tabs and line ends. */
 static enum url_error parse_clean(struct url *url, const struct url *base, struct slice input)
 {
     struct url_writer out = {.text = url->text, .size = url->size, .query_raw = url->query_raw};
     size_t scheme_len;
+    if (input.len <= URL_BYTES_MAX && repeats_front(input, base)) {
+        copy_front(url, &out, base, base->path);
+        return parse_root(url, &out, slice_skip(input, base->path));
+    }
     enum url_error error = read_scheme(&input, &scheme_len);
     if (error != URL_OK)
         return error;

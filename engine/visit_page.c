@@ -322,7 +322,10 @@ static void conclude(struct reading *reading)
 
 bool visit_read_page(struct visit *visit)
 {
-    struct reading reading = {.visit = visit, .verdict = {.outcome = FETCH_DONE}};
+    struct reading reading; /* not cleared as a whole: url_text is long */
+    reading.visit = visit;
+    reading.verdict = (struct loop_verdict){.outcome = FETCH_DONE};
+    reading.tags = 0;
     bool is_again = visit->state == VISIT_STALLED;
     if (!is_again && asks_for_patience(visit))
         return true;

@@ -48,15 +48,41 @@ struct warc_id warc_ids_next(struct warc_ids *ids)
     return id;
 }
 
+static void write_digits(char *out, unsigned digits, unsigned value)
+{
+    while (digits > 0) {
+        out[--digits] = (char)('0' + value % 10);
+        value /= 10;
+    }
+}
+
+/* Years of the Gregorian calendar begin in March here: the leap day is then the last of its year. Eras have
+ * 400 years, day 0 is 0000-03-01. gmtime_r takes a lock of the C library. */
+static void write_day(char *out, unsigned days_since_1970)
+{
+    unsigned days = days_since_1970 + 719468, era = days / 146097, of_era = days % 146097;
+    unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
+    unsigned month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
+    bool is_next = month >= 10; /* January and February */
+    write_digits(out, 4, era * 400 + year + is_next);
+    write_digits(out + 5, 2, is_next ? month - 9 : month + 3);
+    write_digits(out + 8, 2, day);
+    out[4] = out[7] = '-';
+}
+
 void warc_write_date(char *buffer, uint64_t date_us)
 {
-    time_t seconds = (time_t)(date_us / 1000000);
-    struct tm utc;
-    char text[64];
-    gmtime_r(&seconds, &utc);
-    snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%06uZ", utc.tm_year + 1900, utc.tm_mon + 1,
-             utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (unsigned)(date_us % 1000000));
-    memcpy(buffer, text, WARC_DATE_CHARS);
+    unsigned seconds = (unsigned)(date_us / 1000000 % 86400);
+    write_day(buffer, (unsigned)(date_us / 1000000 / 86400));
+    write_digits(buffer + 11, 2, seconds / 3600);
+    write_digits(buffer + 14, 2, seconds / 60 % 60);
+    write_digits(buffer + 17, 2, seconds % 60);
+    write_digits(buffer + 20, 6, (unsigned)(date_us % 1000000));
+    buffer[10] = 'T';
+    buffer[13] = buffer[16] = ':';
+    buffer[19] = '.';
+    buffer[26] = 'Z';
 }
 
 /* Where the next field goes. */

@@ -76,3 +76,18 @@ TEST(odd_mime_types_do_not_break_the_columns)
     entry.mime = SLICE("\t;");
     CHECK(strstr(write_line(&entry), " - - #000 ") != NULL);
 }
+
+TEST(what_is_too_long_is_cut_before_the_end_of_the_line)
+{
+    static char path[URL_BYTES_MAX], rest[2048];
+    memset(path, 'p', sizeof path);
+    memset(rest, 'r', sizeof rest);
+    struct crawl_log_entry entry = {.url_host = SLICE("http://h"),
+                                    .url_path = {path, sizeof path},
+                                    .loop = 12,
+                                    .annotation = {rest, sizeof rest}};
+    size_t len = crawl_log_write(line, &entry);
+    CHECK_INT(len, CRAWL_LOG_LINE_BYTES_MAX);
+    CHECK_INT(line[len - 1], '\n');
+    CHECK(memchr(line, '\n', len) == line + len - 1);
+}

@@ -84,6 +84,24 @@ TEST(authorities)
         {"http:\\\\h\\x", "http://h/x"}, {"http:h/x", "http://h/x"}, {"http:///h/x", "http://h/x"});
 }
 
+TEST(ports_after_plain_names)
+{
+    CHECK_RESOLUTIONS("http://h.x:808/d/p?q#f", {"http://h.x:808/a/../b", "http://h.x:808/b"},
+                      {"http://h.x:808?q", "http://h.x:808/?q"}, {"http://h.x:808", "http://h.x:808/"},
+                      {"http://h.x:808#f", "http://h.x:808/#f"}, {"http://h.x:8080/a", "http://h.x:8080/a"},
+                      {"http://H.x:808/a", "http://h.x:808/a"}, {"http://h.x:808@y/", "http://h.x:808@y/"},
+                      {"http://h.x:80/a", "http://h.x/a"}, {"http://h.x:/a", "http://h.x/a"},
+                      {"http://h.x:0808\\a", "http://h.x:808/a"}, {"https://h.x:443/a", "https://h.x/a"},
+                      {"//h.x:808/a", "http://h.x:808/a"});
+    struct url url;
+    CHECK_INT(parse(&url, NULL, "http://h.x:65536/"), URL_BAD_PORT);
+    CHECK_INT(parse(&url, NULL, "http://h.x:8a/"), URL_BAD_PORT);
+    CHECK_INT(parse(&url, NULL, "http://h.x:65535/"), URL_OK);
+    CHECK_INT(url.port, 65535);
+    CHECK_SLICE(url_host(&url), "h.x");
+    CHECK_SLICE(url_host_key(&url), "http://h.x:65535");
+}
+
 TEST(escapes)
 {
     CHECK_RESOLUTIONS("http://h/", {"a b", "http://h/a%20b"}, {"\xc3\xa9", "http://h/%C3%A9"},
