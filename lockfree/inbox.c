@@ -11,17 +11,6 @@
  * the one whose CAS replaces INBOX_PARKED is told. */
 #include "lockfree/inbox.h"
 
-bool inbox_push(struct inbox *inbox, struct inbox_node *node)
-{
-    struct inbox_node *seen = lf_load(&inbox->newest, relaxed);
-    do {
-        lf_plain_write(node->next, seen == INBOX_PARKED ? NULL : seen);
-        /* R1 pairs with A1 in take: the node's content is published. Acquire (A2 pairs with R2 in park):
-         * whoever ends the parking continues after the consumer that parked. */
-    } while (!lf_cas_weak(&inbox->newest, &seen, node, acq_rel, relaxed));
-    return seen == INBOX_PARKED;
-}
-
 struct inbox_node *inbox_take(struct inbox *inbox)
 {
     /* A1 pairs with R1 in push. */

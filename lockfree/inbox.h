@@ -37,7 +37,16 @@ static inline void inbox_init(struct inbox *inbox)
 }
 
 /* True if the inbox was parked: the caller has to call the consumer. */
-bool inbox_push(struct inbox *inbox, struct inbox_node *node);
+static inline bool inbox_push(struct inbox *inbox, struct inbox_node *node)
+{
+    struct inbox_node *seen = lf_load(&inbox->newest, relaxed);
+    do {
+        lf_plain_write(node->next, seen == INBOX_PARKED ? NULL : seen);
+        /* R1 pairs with A1 in take: the node's content is published. Acquire (A2 pairs with R2 in park):
+         * whoever ends the parking continues after the consumer that parked. */
+    } while (!lf_cas_weak(&inbox->newest, &seen, node, acq_rel, relaxed));
+    return seen == INBOX_PARKED;
+}
 
 /* Everything, oldest first; NULL if there is nothing. A consumer that never changes may take from its parked
  * inbox: that ends the parking. */

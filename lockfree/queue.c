@@ -47,7 +47,7 @@ void queue_thread_init(struct queue_thread *self, struct queue *queue, struct re
     self->queue = queue;
     self->reclaim = reclaim;
     self->unused = self->popped = NULL;
-    self->popped_count = 0;
+    self->recent_count = 0;
     backoff_init(&self->backoff, (uintptr_t)self);
 }
 
@@ -73,7 +73,8 @@ static void on_release(struct reclaim_node *retirement, void *context)
     struct queue_node *spare = lf_load(&queue->spares, relaxed);
     do
         lf_plain_write(first->spare, spare);
-    while (!lf_cas_weak(&queue->spares, &spare, first, release, relaxed)); /* R3, pairs with A3 in refill */
+    while (!lf_cas_weak(&queue->spares, &spare, first, release,
+                        relaxed)); /* R3, pairs with A3 in queue_refill */
 }
 
 static bool retire_chain(struct queue_thread *self, struct queue_node **chain)
@@ -101,10 +102,11 @@ static void pass_with_tail(struct queue *queue, const struct queue_node *node)
     }
 }
 
-/* What is refused for a full limbo stays in the chain and is tried again QUEUE_CHAIN pops later. */
-static bool retire_popped(struct queue_thread *self)
+bool queue_retire(struct queue_thread *self)
 {
-    self->popped_count = 0;
+    for (size_t i = 0; i < self->recent_count; i++)
+        chain_add(&self->popped, self->recent[i]);
+    self->recent_count = 0;
     if (LF_BUG(queue_tail_left, self->popped, NULL))
         pass_with_tail(self->queue, self->popped); /* the latest: this thread's pops go up in position */
     return retire_chain(self, &self->popped);
@@ -112,11 +114,11 @@ static bool retire_popped(struct queue_thread *self)
 
 bool queue_thread_fini(struct queue_thread *self)
 {
-    return retire_popped(self) && retire_chain(self, &self->unused);
+    return queue_retire(self) && retire_chain(self, &self->unused);
 }
 
 /* Takes a spare chain. */
-static bool refill(struct queue_thread *self)
+bool queue_refill(struct queue_thread *self)
 {
     struct queue *queue = self->queue;
     struct queue_node *first = lf_load(&queue->spares, acquire); /* A3, pairs with R3 in on_release */
@@ -126,71 +128,11 @@ static bool refill(struct queue_thread *self)
     return first != NULL;
 }
 
-/* The last node, and how far behind it the tail was. */
-static struct queue_node *walk_to_last(struct queue_node *tail, unsigned *lag)
-{
-    struct queue_node *last = tail, *next;
-    *lag = 0;
-    while ((next = lf_load(&last->next, acquire))) { /* A1, pairs with R1 in push */
-        last = next;
-        ++*lag;
-    }
-    return last;
-}
-
-bool queue_push(struct queue_thread *self, void *value)
-{
-    assert(value && reclaim_is_online(self->reclaim));
-    struct queue *queue = self->queue;
-    if (!self->unused && !refill(self))
-        return false;
-    struct queue_node *node = self->unused;
-    self->unused = lf_plain_read(node->chain);
-    lf_plain_write(node->value, value);
-    lf_store(&node->next, NULL, relaxed);
-    for (;;) {
-        unsigned lag;
-        struct queue_node *tail = lf_load(&queue->tail, acquire); /* A2, pairs with R2 */
-        struct queue_node *last = walk_to_last(tail, &lag), *none = NULL;
-        lf_plain_write(node->position, lf_plain_read(last->position) + 1);
-        /* R1, pairs with A1 in pop and walk_to_last: value and position. */
-        if (lf_cas(&last->next, &none, node, release, relaxed)) {
-            if (lag >= QUEUE_LAG_MAX)
-                lf_cas(&queue->tail, &tail, node, release,
-                       relaxed); /* R2, pairs with A2; lost: it is further */
-            backoff_won(&self->backoff);
-            return true;
-        }
-        backoff_lost(&self->backoff);
-    }
-}
-
-void *queue_pop(struct queue_thread *self)
-{
-    assert(reclaim_is_online(self->reclaim));
-    struct queue *queue = self->queue;
-    for (;;) {
-        struct queue_node *head = lf_load(&queue->head, acquire); /* A4, pairs with R4 */
-        struct queue_node *next = lf_load(&head->next, acquire);  /* A1, pairs with R1 in push */
-        if (!next)
-            return NULL;
-        /* R4, pairs with A4: the next node's contents, to those who come to it by the head. */
-        if (lf_cas(&queue->head, &head, next, release, relaxed)) {
-            void *value = lf_plain_read(next->value);
-            backoff_won(&self->backoff);
-            chain_add(&self->popped, head);
-            if (++self->popped_count == QUEUE_CHAIN)
-                retire_popped(self);
-            return value;
-        }
-        backoff_lost(&self->backoff);
-    }
-}
-
 size_t queue_count(const struct queue *queue)
 {
     struct queue_node *head = lf_load(&queue->head, acquire); /* A4, pairs with R4 in pop */
     unsigned lag;
-    struct queue_node *last = walk_to_last(lf_load(&queue->tail, acquire), &lag); /* A2, pairs with R2 */
+    struct queue_node *last =
+        queue_walk_to_last(lf_load(&queue->tail, acquire), &lag); /* A2, pairs with R2 */
     return (size_t)(lf_plain_read(last->position) - lf_plain_read(head->position));
 }

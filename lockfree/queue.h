@@ -23,6 +23,8 @@
  * Queue and nodes outlive the limbo: reclaim_fini() comes before their memory is freed. */
 #pragma once
 
+#include <assert.h>
+
 #include "lockfree/atomic.h"
 #include "lockfree/backoff.h"
 #include "lockfree/reclaim.h"
@@ -45,21 +47,24 @@ struct queue {
     LF_ISOLATED _Atomic(struct queue_node *) spares; /* chains of unused nodes */
 };
 
+/* Nodes that are retired together: one look at the other threads, and one compare-and-swap on the spares, for
+ * so many. */
+#define QUEUE_CHAIN LF_SCALE(64, 1)
+/* A push moves the tail when it found it this many nodes behind. */
+#define QUEUE_LAG_MAX 2
+
 /* One thread's way to the queue. */
 struct queue_thread {
     struct queue *queue;
     struct reclaim_thread *reclaim;
     struct queue_node *unused; /* chain, for pushes */
     struct queue_node *popped; /* chain, latest first, to be retired */
-    size_t popped_count;
+    size_t recent_count;
+    /* Popped, not yet in that chain. Writing to a node takes its line from whoever pushes next to it; when a
+     * chain is complete the lines are fetched all at once. */
+    struct queue_node *recent[QUEUE_CHAIN];
     struct backoff backoff;
 };
-
-/* Nodes that are retired together: one look at the other threads, and one compare-and-swap on the spares, for
- * so many. */
-#define QUEUE_CHAIN LF_SCALE(64, 1)
-/* A push moves the tail when it found it this many nodes behind. */
-#define QUEUE_LAG_MAX LF_SCALE(4, 2)
 
 /* `first` is a node that the queue needs for itself. */
 void queue_init(struct queue *queue, struct queue_node *first);
@@ -73,10 +78,75 @@ void queue_give(struct queue_thread *self, struct queue_node *nodes, size_t coun
 
 /* All of these: online only. */
 
+/* Gets a chain of unused nodes; false if there is none. For push. */
+bool queue_refill(struct queue_thread *self);
+/* Retires what is in `recent`; false if the limbo is full, and then it is tried again with the next chain.
+ * For pop. */
+bool queue_retire(struct queue_thread *self);
+
+/* The last node, and in *lag how far behind it the tail was. */
+static inline struct queue_node *queue_walk_to_last(struct queue_node *tail, unsigned *lag)
+{
+    struct queue_node *last = tail, *next;
+    *lag = 0;
+    while ((next = lf_load(&last->next, acquire))) { /* A1, pairs with R1 in push */
+        last = next;
+        ++*lag;
+    }
+    return last;
+}
+
 /* False: no unused node is to be had at the moment. Give more, or come back after the next quiescent state.
  */
-bool queue_push(struct queue_thread *self, void *value);
+static inline bool queue_push(struct queue_thread *self, void *value)
+{
+    assert(value && reclaim_is_online(self->reclaim));
+    struct queue *queue = self->queue;
+    if (!self->unused && !queue_refill(self))
+        return false;
+    struct queue_node *node = self->unused;
+    self->unused = lf_plain_read(node->chain);
+    lf_plain_write(node->value, value);
+    lf_store(&node->next, NULL, relaxed);
+    for (;;) {
+        unsigned lag;
+        struct queue_node *tail = lf_load(&queue->tail, acquire); /* A2, pairs with R2 */
+        struct queue_node *last = queue_walk_to_last(tail, &lag), *none = NULL;
+        lf_plain_write(node->position, lf_plain_read(last->position) + 1);
+        /* R1, pairs with A1 in pop and queue_walk_to_last: value and position. */
+        if (lf_cas(&last->next, &none, node, release, relaxed)) {
+            /* R2, pairs with A2; lost: it is further */
+            if (lag >= QUEUE_LAG_MAX)
+                lf_cas(&queue->tail, &tail, node, release, relaxed);
+            backoff_won(&self->backoff);
+            return true;
+        }
+        backoff_lost(&self->backoff);
+    }
+}
+
 /* NULL if the queue is empty. */
-void *queue_pop(struct queue_thread *self);
+static inline void *queue_pop(struct queue_thread *self)
+{
+    assert(reclaim_is_online(self->reclaim));
+    struct queue *queue = self->queue;
+    for (;;) {
+        struct queue_node *head = lf_load(&queue->head, acquire); /* A4, pairs with R4 */
+        struct queue_node *next = lf_load(&head->next, acquire);  /* A1, pairs with R1 in push */
+        if (!next)
+            return NULL;
+        /* R4, pairs with A4: the next node's contents, to those who come to it by the head. */
+        if (lf_cas(&queue->head, &head, next, release, relaxed)) {
+            void *value = lf_plain_read(next->value);
+            backoff_won(&self->backoff);
+            self->recent[self->recent_count++] = head;
+            if (self->recent_count == QUEUE_CHAIN)
+                queue_retire(self);
+            return value;
+        }
+        backoff_lost(&self->backoff);
+    }
+}
+
 /* How many values are in the queue. */
 size_t queue_count(const struct queue *queue);

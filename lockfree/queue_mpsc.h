@@ -55,12 +55,8 @@ static inline struct queue_mpsc_node *queue_mpsc_pop(struct queue_mpsc *queue)
     if (!queue->first && !queue_mpsc_detach(queue))
         return NULL;
     struct queue_mpsc_node *node = queue->first;
-    if (node == queue->last) {
-        queue->first = NULL;
-        return node;
-    }
     struct queue_mpsc_node *next = lf_load(&node->next, acquire); /* A1 pairs with R1 in push */
-    if (LF_BUG(queue_mpsc_given_early, !next, false))
+    if (LF_BUG(queue_mpsc_given_early, !next, false) && node != queue->last)
         return NULL;
     queue->first = next;
     return node;

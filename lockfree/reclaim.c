@@ -87,11 +87,6 @@ void reclaim_leave(struct reclaim_thread *self)
     lf_store(&self->claimed, 0, release); /* R5, pairs with A5 in claim */
 }
 
-bool reclaim_is_online(const struct reclaim_thread *self)
-{
-    return lf_load(&self->seen, relaxed) != 0;
-}
-
 void reclaim_online(struct reclaim_thread *self)
 {
     assert(!reclaim_is_online(self));
@@ -104,15 +99,6 @@ void reclaim_offline(struct reclaim_thread *self)
 {
     assert(reclaim_is_online(self));
     lf_store(&self->seen, 0, release); /* R4, pairs with A2 and A3 in has_passed */
-}
-
-void reclaim_quiescent(struct reclaim_thread *self)
-{
-    assert(reclaim_is_online(self));
-    uint64_t epoch = lf_load(&self->domain->epoch, acquire); /* A1, pairs with R1 in close_open */
-    lf_store(&self->seen, epoch, release);                   /* R2, pairs with A2 in has_passed */
-    if (self->open.first || self->closed.first)
-        reclaim_poll(self);
 }
 
 static bool has_passed(struct reclaim_thread *thread, uint64_t goal)

@@ -22,6 +22,8 @@
  * nobody. */
 #pragma once
 
+#include <assert.h>
+
 #include "lockfree/atomic.h"
 
 struct reclaim_node;
@@ -77,16 +79,26 @@ void reclaim_leave(struct reclaim_thread *self);
 
 void reclaim_online(struct reclaim_thread *self);
 void reclaim_offline(struct reclaim_thread *self);
-bool reclaim_is_online(const struct reclaim_thread *self);
+static inline bool reclaim_is_online(const struct reclaim_thread *self)
+{
+    return lf_load(&self->seen, relaxed) != 0;
+}
+
+/* Releases what has become free. Returns how many nodes remain in limbo. Online or offline. */
+size_t reclaim_poll(struct reclaim_thread *self);
 
 /* "I hold no pointer into a shared structure." Online only. Releases what has become free. */
-void reclaim_quiescent(struct reclaim_thread *self);
+static inline void reclaim_quiescent(struct reclaim_thread *self)
+{
+    assert(reclaim_is_online(self));
+    uint64_t epoch = lf_load(&self->domain->epoch, acquire); /* A1, pairs with R1 in close_open */
+    lf_store(&self->seen, epoch, release);                   /* R2, pairs with A2 in has_passed */
+    if (self->open.first || self->closed.first)
+        reclaim_poll(self);
+}
 
 /* Hands over a node that no new search can reach. False if the limbo is full: the node remains the caller's,
  * and is still not to be reused. Online only. */
 bool reclaim_retire(struct reclaim_thread *self, struct reclaim_node *node, reclaim_release *release);
 /* Whether the next `count` calls of reclaim_retire will succeed. */
 bool reclaim_has_room(const struct reclaim_thread *self, size_t count);
-
-/* Releases what has become free. Returns how many nodes remain in limbo. Online or offline. */
-size_t reclaim_poll(struct reclaim_thread *self);
