@@ -147,8 +147,6 @@ LOCKFREE_INLINE void work_fifo(struct lockfree_worker *worker, bool pairs)
     static const struct lockfree_items items = {push_fifo, pop_fifo, lockfree_no_pass};
     struct fifo_thread self = {.state = worker->state};
     lockfree_pool_thread_init(&self.pool, self.state->pool);
-    for (int i = 0; pairs && i < LOCKFREE_QUEUED; i++)
-        push_fifo(&self, 1);
     lockfree_begin(worker);
     if (pairs)
         lockfree_pairs(worker, &self, items);

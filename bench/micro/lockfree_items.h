@@ -10,7 +10,7 @@
 
 /* Operations between two looks at the clock's flag. */
 #define LOCKFREE_BLOCK 128
-/* Slots of the rings; items that wait in a queue while pairs go on, so that it does not run empty. */
+/* Slots of the rings; items that wait in a ring or queue while pairs go on, so that it does not run empty. */
 #define LOCKFREE_RING   1024
 #define LOCKFREE_QUEUED 64
 
@@ -29,17 +29,21 @@ struct lockfree_items {
 /* Each thread pushes one and pops one; both count. */
 LOCKFREE_INLINE void lockfree_pairs(struct lockfree_worker *worker, void *self, struct lockfree_items items)
 {
-    uint64_t item = 1, sum = 0;
+    uint64_t item = 1, sum = 0, pushed = worker->index + 1;
+    for (int i = 0; i < LOCKFREE_QUEUED; i++)
+        items.push(self, pushed);
     while (!lockfree_is_over(worker)) {
         uint64_t done = 0;
         for (int i = 0; i < LOCKFREE_BLOCK / 2; i++) {
-            done += items.push(self, worker->index + 1);
+            done += items.push(self, pushed);
             done += items.pop(self, &item);
             sum += item;
         }
         worker->ops += done;
         items.pass(self);
     }
+    for (int i = 0; i < LOCKFREE_QUEUED; i++)
+        items.pop(self, &item);
     if (worker->ops && !sum)
         abort();
 }
@@ -49,11 +53,11 @@ LOCKFREE_INLINE void lockfree_transfer(struct lockfree_worker *worker, void *sel
                                        struct lockfree_items items, unsigned producers)
 {
     bool produces = worker->index < producers;
-    uint64_t item = 1, sum = 0;
+    uint64_t item = 1, sum = 0, pushed = worker->index + 1;
     while (!lockfree_is_over(worker)) {
         uint64_t done = 0;
         for (int i = 0; i < LOCKFREE_BLOCK; i++) {
-            if (produces ? items.push(self, worker->index + 1) : items.pop(self, &item)) {
+            if (produces ? items.push(self, pushed) : items.pop(self, &item)) {
                 done++;
                 sum += item;
             } else {

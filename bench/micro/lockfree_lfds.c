@@ -172,8 +172,6 @@ static void pairs_umm(struct lockfree_worker *worker)
 {
     struct umm_thread self = {.state = worker->state};
     lockfree_pool_thread_init(&self.pool, self.state->pool);
-    for (int i = 0; i < LOCKFREE_QUEUED; i++)
-        push_umm(&self, 1);
     thread_begin(worker);
     lockfree_pairs(worker, &self, umm);
     lockfree_end(worker);

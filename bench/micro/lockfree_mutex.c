@@ -146,8 +146,6 @@ static void pairs_queue(struct lockfree_worker *worker)
 {
     struct queue_thread self = {.queue = worker->state};
     lockfree_pool_thread_init(&self.pool, self.queue->pool);
-    for (int i = 0; i < LOCKFREE_QUEUED; i++)
-        push_queue(&self, 1);
     lockfree_begin(worker);
     lockfree_pairs(worker, &self, queue_items);
     lockfree_end(worker);

@@ -69,8 +69,6 @@ static void work_queue(struct lockfree_worker *worker, bool pairs)
     queue_thread_init(&self, &state->queue, reclaim_claim(&state->domain, NULL));
     queue_give(&self, state->first + 1 + worker->index * state->nodes, state->nodes);
     reclaim_online(self.reclaim);
-    for (int i = 0; pairs && i < LOCKFREE_QUEUED; i++)
-        queue_push(&self, self.queue);
     lockfree_begin(worker);
     if (pairs)
         lockfree_pairs(worker, &self, items);

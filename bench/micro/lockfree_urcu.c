@@ -122,8 +122,6 @@ LOCKFREE_INLINE void work_lfq(struct lockfree_worker *worker, bool pairs)
     struct lfq_thread self = {.state = worker->state};
     lockfree_pool_thread_init(&self.pool, self.state->pool);
     rcu_register_thread();
-    for (int i = 0; pairs && i < LOCKFREE_QUEUED; i++)
-        push_lfq(&self, 1);
     lockfree_begin(worker);
     if (pairs)
         lockfree_pairs(worker, &self, items);
