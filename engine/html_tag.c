@@ -147,11 +147,11 @@ enum html_element html_find_element(const char *name, const char *end)
     }
 }
 
-#define QUAD(a, b, c, d) ((uint64_t)((unsigned char)(a) | (b) << 8 | (c) << 16 | (uint32_t)(d) << 24))
-#define NAME(literal)                                                                                        \
-    {                                                                                                        \
-        (literal), sizeof(literal) - 1                                                                       \
-    }
+#define BYTE(c)          ((uint64_t)(unsigned char)(c))
+#define QUAD(a, b, c, d) (BYTE(a) | BYTE(b) << 8 | BYTE(c) << 16 | BYTE(d) << 24)
+/* clang-format off */
+#define NAME(literal)    {(literal), sizeof(literal) - 1}
+/* clang-format on */
 
 /* The first and the last four bytes of a name, lower case: of names up to eight bytes that is all there is.
  */

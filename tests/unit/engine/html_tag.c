@@ -99,10 +99,23 @@ TEST(attributes_are_found_in_any_case)
 
 TEST(other_attributes_are_not_found)
 {
-    static const char *const names[] = {
-        "",      "s",          "id",          "alt",         "class",
-        "title", "target",     "width",       "data-src",    "hrefs",
-        "xhref", "http-xquiv", "imagexxcset", "aria-hidden", "a-very-long-attribute-name"};
+    static const char *const names[] = {"",
+                                        "s",
+                                        "id",
+                                        "alt",
+                                        "class",
+                                        "title",
+                                        "target",
+                                        "width",
+                                        "data-src",
+                                        "hrefs",
+                                        "xhref",
+                                        "\xff\xff\xff",
+                                        "\xff\xff\xff\xff",
+                                        "http-xquiv",
+                                        "imagexxcset",
+                                        "aria-hidden",
+                                        "a-very-long-attribute-name"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char *copy = check_guard_copy(names[i], strlen(names[i]));
         CHECK_INT(html_find_attribute((struct slice){copy, strlen(names[i])}), HTML_ATTRIBUTES);
