@@ -177,7 +177,7 @@ static void log_item(struct loop *loop, struct host *host, struct host_item *ite
     };
     char line[CRAWL_LOG_LINE_BYTES_MAX];
     size_t len = crawl_log_write(line, &entry);
-    outlet_append(&loop->log, (struct slice){line, len});
+    outlet_append_whole(&loop->log, (struct slice){line, len});
     outlet_mark(&loop->log);
 }
 

@@ -97,6 +97,13 @@ void outlet_append(struct outlet *outlet, struct slice bytes)
     }
 }
 
+void outlet_append_whole(struct outlet *outlet, struct slice bytes)
+{
+    if (outlet->current && OUTLET_BLOCK_BYTES - outlet->current->used < bytes.len)
+        outlet_flush(outlet);
+    outlet_append(outlet, bytes);
+}
+
 void outlet_mark(struct outlet *outlet)
 {
     if (outlet->current)

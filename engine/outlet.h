@@ -53,6 +53,8 @@ void outlet_fini(struct outlet *outlet);
 size_t outlet_room(struct outlet *outlet);
 /* Only if there is room for all of it. */
 void outlet_append(struct outlet *outlet, struct slice bytes);
+/* The same for what must not be parted: several outlets that append to one file take turns by blocks. */
+void outlet_append_whole(struct outlet *outlet, struct slice bytes);
 /* Contiguous free bytes in the current block; after writing to it, outlet_claim what was used. */
 char *outlet_space(struct outlet *outlet, size_t *room);
 void outlet_claim(struct outlet *outlet, size_t used);

@@ -81,7 +81,7 @@ const struct tuning_key tuning_keys[] = {
      "a longer body is cut and marked as truncated"},
     {"net", "decoded-bytes", TUNING_BYTES, AT(decoded_bytes_max), "32MiB", 1024, 1e10, FIXED, NULL,
      "a body that decodes to more is not parsed"},
-    {"net", "decoded-ratio", TUNING_COUNT, AT(decoded_ratio_max), "1000", 2, 1e9, FIXED, NULL,
+    {"net", "decoded-ratio", TUNING_COUNT, AT(decoded_ratio_max), "10K", 2, 1e9, FIXED, NULL,
      "a body that decodes to more than this many times its size is not parsed"},
     {"net", "dns-servers", TUNING_LIST, AT(dns_servers), "", 0, 0, FIXED, NULL,
      "ADDRESS[:PORT] of name servers; empty: those of the system"},

@@ -129,6 +129,37 @@ TEST(a_full_disk_leaves_no_file_without_a_record)
     finish("one");
 }
 
+TEST(lines_of_two_outlets_in_one_file_stay_whole)
+{
+    struct outlet other;
+    begin(0);
+    CHECK_INT(outlet_init(&other, directory, 0), 0);
+    outlet.appends = other.appends = true;
+    CHECK(outlet_open(&outlet, "log") && outlet_open(&other, "log"));
+    char a[101], b[101];
+    memset(a, 'a', 100);
+    memset(b, 'b', 100);
+    a[99] = b[99] = '\n';
+    for (int i = 0; i < 20000; i++) {
+        outlet_append_whole(&outlet, (struct slice){a, 100});
+        outlet_append_whole(&other, (struct slice){b, 100});
+        CHECK_INT(outlet_drain(&outlet), 0);
+        CHECK_INT(outlet_drain(&other), 0);
+    }
+    outlet_flush(&outlet);
+    outlet_flush(&other);
+    CHECK_INT(outlet_finish(&outlet), 0);
+    CHECK_INT(outlet_finish(&other), 0);
+    size_t len;
+    char *text = check_read_file(path("log"), &len);
+    CHECK_INT(len, 2 * 20000 * 100);
+    for (size_t i = 0; i < len; i += 100)
+        CHECK(memcmp(text + i, a, 100) == 0 || memcmp(text + i, b, 100) == 0);
+    free(text);
+    outlet_fini(&other);
+    finish("log");
+}
+
 static _Atomic(bool) ended;
 
 static void *housekeep(void *argument)
