@@ -27,15 +27,17 @@ static void finish_ring(void *state)
     lockfree_unmap(state, sizeof(struct ring_state));
 }
 
-LOCKFREE_INLINE bool push_spsc(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_spsc(void *shared, void *own, uint64_t item)
 {
-    struct ring_state *state = context;
+    (void)own;
+    struct ring_state *state = shared;
     return ck_ring_enqueue_spsc(&state->ring, state->buffer, (void *)(uintptr_t)item);
 }
 
-LOCKFREE_INLINE bool pop_spsc(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_spsc(void *shared, void *own, uint64_t *item)
 {
-    struct ring_state *state = context;
+    (void)own;
+    struct ring_state *state = shared;
     void *value;
     bool popped = ck_ring_dequeue_spsc(&state->ring, state->buffer, &value);
     if (popped)
@@ -43,15 +45,17 @@ LOCKFREE_INLINE bool pop_spsc(void *context, uint64_t *item)
     return popped;
 }
 
-LOCKFREE_INLINE bool push_mpmc(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_mpmc(void *shared, void *own, uint64_t item)
 {
-    struct ring_state *state = context;
+    (void)own;
+    struct ring_state *state = shared;
     return ck_ring_enqueue_mpmc(&state->ring, state->buffer, (void *)(uintptr_t)item);
 }
 
-LOCKFREE_INLINE bool pop_mpmc(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_mpmc(void *shared, void *own, uint64_t *item)
 {
-    struct ring_state *state = context;
+    (void)own;
+    struct ring_state *state = shared;
     void *value;
     bool popped = ck_ring_dequeue_mpmc(&state->ring, state->buffer, &value);
     if (popped)
@@ -66,23 +70,23 @@ static void work_spsc(struct lockfree_worker *worker)
 {
     lockfree_begin(worker);
     if (worker->threads == 1)
-        lockfree_pairs(worker, worker->state, spsc);
+        lockfree_pairs(worker, NULL, spsc);
     else
-        lockfree_transfer(worker, worker->state, spsc, 1);
+        lockfree_transfer(worker, NULL, spsc, 1);
     lockfree_end(worker);
 }
 
 static void pairs_mpmc(struct lockfree_worker *worker)
 {
     lockfree_begin(worker);
-    lockfree_pairs(worker, worker->state, mpmc);
+    lockfree_pairs(worker, NULL, mpmc);
     lockfree_end(worker);
 }
 
 static void transfer_mpmc(struct lockfree_worker *worker)
 {
     lockfree_begin(worker);
-    lockfree_transfer(worker, worker->state, mpmc, worker->threads / 2);
+    lockfree_transfer(worker, NULL, mpmc, worker->threads / 2);
     lockfree_end(worker);
 }
 
@@ -120,22 +124,24 @@ static void finish_fifo(void *context)
     lockfree_unmap(state, sizeof *state);
 }
 
-LOCKFREE_INLINE bool push_fifo(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_fifo(void *shared, void *own, uint64_t item)
 {
-    struct fifo_thread *self = context;
+    struct fifo_thread *self = own;
+    struct fifo_state *state = shared;
     struct ck_fifo_mpmc_entry *entry = lockfree_pool_take(&self->pool);
     if (!entry)
         return false;
-    ck_fifo_mpmc_enqueue(&self->state->fifo, entry, (void *)(uintptr_t)item);
+    ck_fifo_mpmc_enqueue(&state->fifo, entry, (void *)(uintptr_t)item);
     return true;
 }
 
-LOCKFREE_INLINE bool pop_fifo(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_fifo(void *shared, void *own, uint64_t *item)
 {
-    struct fifo_thread *self = context;
+    struct fifo_thread *self = own;
+    struct fifo_state *state = shared;
     struct ck_fifo_mpmc_entry *garbage;
     void *value;
-    if (!ck_fifo_mpmc_dequeue(&self->state->fifo, &value, &garbage))
+    if (!ck_fifo_mpmc_dequeue(&state->fifo, &value, &garbage))
         return false;
     *item = (uintptr_t)value;
     lockfree_pool_give(&self->pool, garbage);

@@ -51,15 +51,17 @@ static void thread_begin(struct lockfree_worker *worker)
     lockfree_begin(worker);
 }
 
-LOCKFREE_INLINE bool push_bss(void *self, uint64_t item)
+LOCKFREE_INLINE bool push_bss(void *shared, void *own, uint64_t item)
 {
-    struct ring_state *state = self;
+    (void)own;
+    struct ring_state *state = shared;
     return lfds711_queue_bss_enqueue(&state->bss, NULL, (void *)(uintptr_t)item);
 }
 
-LOCKFREE_INLINE bool pop_bss(void *self, uint64_t *item)
+LOCKFREE_INLINE bool pop_bss(void *shared, void *own, uint64_t *item)
 {
-    struct ring_state *state = self;
+    (void)own;
+    struct ring_state *state = shared;
     void *key, *value;
     bool popped = lfds711_queue_bss_dequeue(&state->bss, &key, &value);
     if (popped)
@@ -67,15 +69,17 @@ LOCKFREE_INLINE bool pop_bss(void *self, uint64_t *item)
     return popped;
 }
 
-LOCKFREE_INLINE bool push_bmm(void *self, uint64_t item)
+LOCKFREE_INLINE bool push_bmm(void *shared, void *own, uint64_t item)
 {
-    struct ring_state *state = self;
+    (void)own;
+    struct ring_state *state = shared;
     return lfds711_queue_bmm_enqueue(&state->bmm, NULL, (void *)(uintptr_t)item);
 }
 
-LOCKFREE_INLINE bool pop_bmm(void *self, uint64_t *item)
+LOCKFREE_INLINE bool pop_bmm(void *shared, void *own, uint64_t *item)
 {
-    struct ring_state *state = self;
+    (void)own;
+    struct ring_state *state = shared;
     void *key, *value;
     bool popped = lfds711_queue_bmm_dequeue(&state->bmm, &key, &value);
     if (popped)
@@ -88,9 +92,9 @@ static void work_bss(struct lockfree_worker *worker)
     static const struct lockfree_items items = {push_bss, pop_bss, lockfree_no_pass};
     thread_begin(worker);
     if (worker->threads == 1)
-        lockfree_pairs(worker, worker->state, items);
+        lockfree_pairs(worker, NULL, items);
     else
-        lockfree_transfer(worker, worker->state, items, 1);
+        lockfree_transfer(worker, NULL, items, 1);
     lockfree_end(worker);
 }
 
@@ -99,14 +103,14 @@ static const struct lockfree_items bmm = {push_bmm, pop_bmm, lockfree_no_pass};
 static void pairs_bmm(struct lockfree_worker *worker)
 {
     thread_begin(worker);
-    lockfree_pairs(worker, worker->state, bmm);
+    lockfree_pairs(worker, NULL, bmm);
     lockfree_end(worker);
 }
 
 static void transfer_bmm(struct lockfree_worker *worker)
 {
     thread_begin(worker);
-    lockfree_transfer(worker, worker->state, bmm, worker->threads / 2);
+    lockfree_transfer(worker, NULL, bmm, worker->threads / 2);
     lockfree_end(worker);
 }
 
@@ -144,22 +148,24 @@ static void finish_umm(void *context)
     lockfree_unmap(state, sizeof *state);
 }
 
-LOCKFREE_INLINE bool push_umm(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_umm(void *shared, void *own, uint64_t item)
 {
-    struct umm_thread *self = context;
+    struct umm_thread *self = own;
+    struct umm_state *state = shared;
     struct lfds711_queue_umm_element *element = lockfree_pool_take(&self->pool);
     if (!element)
         return false;
     LFDS711_QUEUE_UMM_SET_VALUE_IN_ELEMENT(*element, (void *)(uintptr_t)item);
-    lfds711_queue_umm_enqueue(&self->state->queue, element);
+    lfds711_queue_umm_enqueue(&state->queue, element);
     return true;
 }
 
-LOCKFREE_INLINE bool pop_umm(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_umm(void *shared, void *own, uint64_t *item)
 {
-    struct umm_thread *self = context;
+    struct umm_thread *self = own;
+    struct umm_state *state = shared;
     struct lfds711_queue_umm_element *element;
-    if (!lfds711_queue_umm_dequeue(&self->state->queue, &element))
+    if (!lfds711_queue_umm_dequeue(&state->queue, &element))
         return false;
     *item = (uintptr_t)LFDS711_QUEUE_UMM_GET_VALUE_FROM_ELEMENT(*element);
     lockfree_pool_give(&self->pool, element);

@@ -25,9 +25,10 @@ static void finish_ring(void *ring)
     lockfree_unmap(ring, sizeof(struct ring));
 }
 
-LOCKFREE_INLINE bool push_ring(void *self, uint64_t item)
+LOCKFREE_INLINE bool push_ring(void *shared, void *own, uint64_t item)
 {
-    struct ring *ring = self;
+    (void)own;
+    struct ring *ring = shared;
     pthread_mutex_lock(&ring->mutex);
     bool has_room = ring->tail - ring->head < LOCKFREE_RING;
     if (has_room)
@@ -36,9 +37,10 @@ LOCKFREE_INLINE bool push_ring(void *self, uint64_t item)
     return has_room;
 }
 
-LOCKFREE_INLINE bool pop_ring(void *self, uint64_t *item)
+LOCKFREE_INLINE bool pop_ring(void *shared, void *own, uint64_t *item)
 {
-    struct ring *ring = self;
+    (void)own;
+    struct ring *ring = shared;
     pthread_mutex_lock(&ring->mutex);
     bool has_some = ring->tail != ring->head;
     if (has_some)
@@ -52,14 +54,14 @@ static const struct lockfree_items ring_items = {push_ring, pop_ring, lockfree_n
 static void pairs_ring(struct lockfree_worker *worker)
 {
     lockfree_begin(worker);
-    lockfree_pairs(worker, worker->state, ring_items);
+    lockfree_pairs(worker, NULL, ring_items);
     lockfree_end(worker);
 }
 
 static void transfer_ring(struct lockfree_worker *worker)
 {
     lockfree_begin(worker);
-    lockfree_transfer(worker, worker->state, ring_items, worker->threads / 2);
+    lockfree_transfer(worker, NULL, ring_items, worker->threads / 2);
     lockfree_end(worker);
 }
 
@@ -105,10 +107,10 @@ static void finish_queue(void *context)
     lockfree_unmap(queue, sizeof *queue);
 }
 
-LOCKFREE_INLINE bool push_queue(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_queue(void *shared, void *own, uint64_t item)
 {
-    struct queue_thread *self = context;
-    struct queue *queue = self->queue;
+    struct queue_thread *self = own;
+    struct queue *queue = shared;
     struct node *node = lockfree_pool_take(&self->pool);
     if (!node)
         return false;
@@ -124,10 +126,10 @@ LOCKFREE_INLINE bool push_queue(void *context, uint64_t item)
     return true;
 }
 
-LOCKFREE_INLINE bool pop_queue(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_queue(void *shared, void *own, uint64_t *item)
 {
-    struct queue_thread *self = context;
-    struct queue *queue = self->queue;
+    struct queue_thread *self = own;
+    struct queue *queue = shared;
     pthread_mutex_lock(&queue->mutex);
     struct node *node = queue->first;
     if (node)

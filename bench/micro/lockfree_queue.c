@@ -44,14 +44,16 @@ static void finish_queue(void *context)
     lockfree_unmap(state, state->bytes);
 }
 
-LOCKFREE_INLINE bool push_queue(void *self, uint64_t item)
+LOCKFREE_INLINE bool push_queue(void *shared, void *own, uint64_t item)
 {
-    return queue_push(self, (void *)(uintptr_t)item);
+    (void)shared;
+    return queue_push(own, (void *)(uintptr_t)item);
 }
 
-LOCKFREE_INLINE bool pop_queue(void *self, uint64_t *item)
+LOCKFREE_INLINE bool pop_queue(void *shared, void *own, uint64_t *item)
 {
-    uint64_t popped = (uintptr_t)queue_pop(self);
+    (void)shared;
+    uint64_t popped = (uintptr_t)queue_pop(own);
     *item = popped ? popped : *item;
     return popped != 0;
 }
@@ -134,21 +136,23 @@ static void finish_mpsc(void *context)
     lockfree_unmap(state, sizeof *state);
 }
 
-LOCKFREE_INLINE bool push_mpsc(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_mpsc(void *shared, void *own, uint64_t item)
 {
-    struct mpsc_thread *self = context;
+    struct mpsc_thread *self = own;
+    struct mpsc_state *state = shared;
     struct mpsc_node *node = lockfree_pool_take(&self->pool);
     if (!node)
         return false;
     node->item = item;
-    queue_mpsc_push(&self->state->queue, &node->queued);
+    queue_mpsc_push(&state->queue, &node->queued);
     return true;
 }
 
-LOCKFREE_INLINE bool pop_mpsc(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_mpsc(void *shared, void *own, uint64_t *item)
 {
-    struct mpsc_thread *self = context;
-    struct mpsc_node *node = (struct mpsc_node *)queue_mpsc_pop(&self->state->queue);
+    struct mpsc_thread *self = own;
+    struct mpsc_state *state = shared;
+    struct mpsc_node *node = (struct mpsc_node *)queue_mpsc_pop(&state->queue);
     if (!node)
         return false;
     *item = node->item;
@@ -156,21 +160,23 @@ LOCKFREE_INLINE bool pop_mpsc(void *context, uint64_t *item)
     return true;
 }
 
-LOCKFREE_INLINE bool push_inbox(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_inbox(void *shared, void *own, uint64_t item)
 {
-    struct mpsc_thread *self = context;
+    struct mpsc_thread *self = own;
+    struct mpsc_state *state = shared;
     struct mpsc_node *node = lockfree_pool_take(&self->pool);
     if (!node)
         return false;
     node->item = item;
-    inbox_push(&self->state->inbox, &node->sent);
+    inbox_push(&state->inbox, &node->sent);
     return true;
 }
 
-LOCKFREE_INLINE bool pop_inbox(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_inbox(void *shared, void *own, uint64_t *item)
 {
-    struct mpsc_thread *self = context;
-    if (!self->taken && !(self->taken = inbox_take(&self->state->inbox)))
+    struct mpsc_thread *self = own;
+    struct mpsc_state *state = shared;
+    if (!self->taken && !(self->taken = inbox_take(&state->inbox)))
         return false;
     struct mpsc_node *node = (struct mpsc_node *)self->taken;
     self->taken = node->sent.next;

@@ -33,14 +33,16 @@ static void finish(void *state)
     lockfree_unmap(state, memory_bytes());
 }
 
-LOCKFREE_INLINE bool push_spsc(void *self, uint64_t item)
+LOCKFREE_INLINE bool push_spsc(void *shared, void *own, uint64_t item)
 {
-    return ring_spsc_push(self, item);
+    (void)own;
+    return ring_spsc_push(shared, item);
 }
 
-LOCKFREE_INLINE bool pop_spsc(void *self, uint64_t *item)
+LOCKFREE_INLINE bool pop_spsc(void *shared, void *own, uint64_t *item)
 {
-    return ring_spsc_pop(self, item);
+    (void)own;
+    return ring_spsc_pop(shared, item);
 }
 
 static const struct lockfree_items spsc = {push_spsc, pop_spsc, lockfree_no_pass};
@@ -48,14 +50,14 @@ static const struct lockfree_items spsc = {push_spsc, pop_spsc, lockfree_no_pass
 static void pairs_spsc(struct lockfree_worker *worker)
 {
     lockfree_begin(worker);
-    lockfree_pairs(worker, worker->state, spsc);
+    lockfree_pairs(worker, NULL, spsc);
     lockfree_end(worker);
 }
 
 static void transfer_spsc(struct lockfree_worker *worker)
 {
     lockfree_begin(worker);
-    lockfree_transfer(worker, worker->state, spsc, 1);
+    lockfree_transfer(worker, NULL, spsc, 1);
     lockfree_end(worker);
 }
 
@@ -76,42 +78,35 @@ static void transfer_spsc_batch(struct lockfree_worker *worker)
     lockfree_end(worker);
 }
 
-struct mpmc_thread {
-    struct ring_mpmc *ring;
-    struct backoff backoff;
-};
-
-LOCKFREE_INLINE bool push_mpmc(void *self, uint64_t item)
+LOCKFREE_INLINE bool push_mpmc(void *shared, void *own, uint64_t item)
 {
-    struct mpmc_thread *thread = self;
-    return ring_mpmc_push(thread->ring, item, &thread->backoff);
+    return ring_mpmc_push(shared, item, own);
 }
 
-LOCKFREE_INLINE bool pop_mpmc(void *self, uint64_t *item)
+LOCKFREE_INLINE bool pop_mpmc(void *shared, void *own, uint64_t *item)
 {
-    struct mpmc_thread *thread = self;
-    return ring_mpmc_pop(thread->ring, item, &thread->backoff);
+    return ring_mpmc_pop(shared, item, own);
 }
 
 static const struct lockfree_items mpmc = {push_mpmc, pop_mpmc, lockfree_no_pass};
 
 static void pairs_mpmc(struct lockfree_worker *worker)
 {
-    struct mpmc_thread self = {.ring = worker->state};
-    backoff_init(&self.backoff, worker->index);
+    struct backoff backoff;
+    backoff_init(&backoff, worker->index);
     lockfree_begin(worker);
-    lockfree_pairs(worker, &self, mpmc);
-    worker->losses = backoff_losses(&self.backoff);
+    lockfree_pairs(worker, &backoff, mpmc);
+    worker->losses = backoff_losses(&backoff);
     lockfree_end(worker);
 }
 
 static void transfer_mpmc(struct lockfree_worker *worker)
 {
-    struct mpmc_thread self = {.ring = worker->state};
-    backoff_init(&self.backoff, worker->index);
+    struct backoff backoff;
+    backoff_init(&backoff, worker->index);
     lockfree_begin(worker);
-    lockfree_transfer(worker, &self, mpmc, worker->threads / 2);
-    worker->losses = backoff_losses(&self.backoff);
+    lockfree_transfer(worker, &backoff, mpmc, worker->threads / 2);
+    worker->losses = backoff_losses(&backoff);
     lockfree_end(worker);
 }
 

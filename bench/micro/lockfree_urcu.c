@@ -73,15 +73,16 @@ static void finish_lfq(void *context)
     lockfree_unmap(state, sizeof *state);
 }
 
-LOCKFREE_INLINE bool push_lfq(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_lfq(void *shared, void *own, uint64_t item)
 {
-    struct lfq_thread *self = context;
+    struct lfq_thread *self = own;
+    struct lfq_state *state = shared;
     struct lfq_node *node = lockfree_pool_take(&self->pool);
     if (!node)
         return false;
     node->item = item;
     cds_lfq_node_init_rcu(&node->queued);
-    cds_lfq_enqueue_rcu(&self->state->queue, &node->queued);
+    cds_lfq_enqueue_rcu(&state->queue, &node->queued);
     return true;
 }
 
@@ -96,10 +97,11 @@ static void give_gathered(struct lfq_thread *self)
     self->gathered_count = 0;
 }
 
-LOCKFREE_INLINE bool pop_lfq(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_lfq(void *shared, void *own, uint64_t *item)
 {
-    struct lfq_thread *self = context;
-    struct lfq_node *node = (struct lfq_node *)cds_lfq_dequeue_rcu(&self->state->queue);
+    struct lfq_thread *self = own;
+    struct lfq_state *state = shared;
+    struct lfq_node *node = (struct lfq_node *)cds_lfq_dequeue_rcu(&state->queue);
     if (!node)
         return false;
     *item = node->item;
@@ -186,15 +188,16 @@ static void finish_wfc(void *context)
     lockfree_unmap(state, sizeof *state);
 }
 
-LOCKFREE_INLINE bool push_wfc(void *context, uint64_t item)
+LOCKFREE_INLINE bool push_wfc(void *shared, void *own, uint64_t item)
 {
-    struct wfc_thread *self = context;
+    struct wfc_thread *self = own;
+    struct wfc_state *state = shared;
     struct wfc_node *node = lockfree_pool_take(&self->pool);
     if (!node)
         return false;
     node->item = item;
     cds_wfcq_node_init(&node->queued);
-    cds_wfcq_enqueue(&self->state->head, &self->state->tail, &node->queued);
+    cds_wfcq_enqueue(&state->head, &state->tail, &node->queued);
     return true;
 }
 
@@ -205,24 +208,26 @@ LOCKFREE_INLINE void use_wfc(struct wfc_thread *self, struct cds_wfcq_node *queu
     lockfree_pool_give(&self->pool, node);
 }
 
-LOCKFREE_INLINE bool pop_wfc(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_wfc(void *shared, void *own, uint64_t *item)
 {
-    struct wfc_thread *self = context;
-    struct cds_wfcq_node *node = __cds_wfcq_dequeue_nonblocking(&self->state->head, &self->state->tail);
+    struct wfc_thread *self = own;
+    struct wfc_state *state = shared;
+    struct cds_wfcq_node *node = __cds_wfcq_dequeue_nonblocking(&state->head, &state->tail);
     if (!node || node == CDS_WFCQ_WOULDBLOCK)
         return false;
     use_wfc(self, node, item);
     return true;
 }
 
-LOCKFREE_INLINE bool pop_wfc_spliced(void *context, uint64_t *item)
+LOCKFREE_INLINE bool pop_wfc_spliced(void *shared, void *own, uint64_t *item)
 {
-    struct wfc_thread *self = context;
+    struct wfc_thread *self = own;
+    struct wfc_state *state = shared;
     struct cds_wfcq_node *node = self->first;
     if (!node) {
         __cds_wfcq_init(&self->head, &self->tail);
         enum cds_wfcq_ret spliced =
-            __cds_wfcq_splice_nonblocking(&self->head, &self->tail, &self->state->head, &self->state->tail);
+            __cds_wfcq_splice_nonblocking(&self->head, &self->tail, &state->head, &state->tail);
         if (spliced != CDS_WFCQ_RET_DEST_EMPTY)
             return false;
         node = self->first = __cds_wfcq_first_blocking(&self->head, &self->tail);
