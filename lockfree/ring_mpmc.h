@@ -11,9 +11,9 @@
  * somebody's call succeeds whenever one loses; but the ring is NOT lock-free as a whole. A producer stopped
  * between claiming its positions and filling them blocks those positions: consumers take everything before
  * them, then see an empty ring, however much was pushed behind; once producers have come round to the blocked
- * positions they see a full ring. A consumer stopped in the middle of a pop blocks producers alike, one round
- * later. Blocked callers get their `false` at once and can do other work. For the same reason `false` is not
- * a statement about the ring at one instant: it says that the next position in order was not ready.
+ * positions they see a full ring. Blocked callers get their `false` at once and can do other work. For the
+ * same reason `false` is not a statement about the ring at one instant: it says that the next position in
+ * order was not ready. A stopped consumer blocks nobody: it has taken its items or it has not.
  *
  * Order: positions are claimed in order, so each producer's items come out in its order, and a batch in one
  * piece.
@@ -27,12 +27,13 @@
 struct backoff;
 
 struct ring_mpmc_slot {
-    _Atomic(uint64_t) turn; /* position: free for the push of it; position + 1: filled for the pop of it */
-    uint64_t item;
+    _Atomic(uint64_t) turn; /* position + 1: filled for the pop of this position */
+    _Atomic(uint64_t) item;
 };
 
 struct ring_mpmc {
     LF_ISOLATED _Atomic(uint64_t) tail; /* next position to claim for a push; never wraps */
+    _Atomic(uint64_t) head_seen;        /* some producer's look at head: it was at least this */
     LF_ISOLATED _Atomic(uint64_t) head; /* next position to claim for a pop */
     LF_ISOLATED struct ring_mpmc_slot *slots;
     uint64_t mask;
@@ -53,10 +54,10 @@ static inline bool ring_mpmc_push(struct ring_mpmc *ring, uint64_t item, struct 
 {
     uint64_t position = lf_load(&ring->tail, relaxed);
     struct ring_mpmc_slot *slot = &ring->slots[position & ring->mask];
-    if (lf_load(&slot->turn, acquire) != position || /* A2 pairs with R2 in pop */
+    if (position - lf_load(&ring->head_seen, acquire) > ring->mask || /* A3 pairs with R3 in ring_mpmc.c */
         !lf_cas_weak(&ring->tail, &position, position + 1, relaxed, relaxed))
         return ring_mpmc_push_contended(ring, item, backoff);
-    lf_plain_write(slot->item, item);
+    lf_store(&slot->item, item, relaxed);
     lf_store(&slot->turn, position + 1, release); /* R1 pairs with A1 in pop */
     return true;
 }
@@ -66,16 +67,18 @@ static inline bool ring_mpmc_pop(struct ring_mpmc *ring, uint64_t *item, struct 
 {
     uint64_t position = lf_load(&ring->head, relaxed);
     struct ring_mpmc_slot *slot = &ring->slots[position & ring->mask];
-    if (lf_load(&slot->turn, acquire) != position + 1 || /* A1 pairs with R1 in push */
-        !lf_cas_weak(&ring->head, &position, position + 1, relaxed, relaxed))
+    if (lf_load(&slot->turn, acquire) != position + 1) /* A1 pairs with R1 in push */
         return ring_mpmc_pop_contended(ring, item, backoff);
-    *item = lf_plain_read(slot->item);
-    lf_store(&slot->turn, position + ring->mask + 1, release); /* R2 pairs with A2 in push */
+    uint64_t found = lf_load(&slot->item, relaxed);
+    /* R2 pairs with A2 in ring_mpmc.c: the item has been read. */
+    if (!lf_cas_weak(&ring->head, &position, position + 1, release, relaxed))
+        return ring_mpmc_pop_contended(ring, item, backoff);
+    *item = found;
     return true;
 }
 
 /* As many of the `count` items as there is room for or as there are, next to each other in the ring's order;
- * returns how many. One claim for the whole batch. */
+ * returns how many. One claim for the whole batch. pop_batch may write to items[] beyond what it returns. */
 size_t ring_mpmc_push_batch(struct ring_mpmc *ring, const uint64_t *items, size_t count,
                             struct backoff *backoff);
 size_t ring_mpmc_pop_batch(struct ring_mpmc *ring, uint64_t *items, size_t count, struct backoff *backoff);
