@@ -149,7 +149,8 @@ static bool has_work(void *owner)
 
 bool loop_has_log_room(struct loop *loop)
 {
-    return outlet_room(&loop->log) >= CRAWL_LOG_LINE_BYTES_MAX;
+    _Static_assert((int)CRAWL_LOG_LINE_BYTES_MAX <= (int)OUTLET_BLOCK_BYTES, "a line is in one block");
+    return outlet_room(&loop->log) >= OUTLET_BLOCK_BYTES; /* this one is empty, or there is another */
 }
 
 /* A line of crawl.log. */
