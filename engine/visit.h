@@ -79,7 +79,8 @@ struct visit {
     union conn_address address;
 };
 
-/* The host waits for its robots.txt, which another host has been asked for: returns its token and is true. */
+/* The host waits for its robots.txt, which another host has been asked for, or learns that it cannot be had:
+ * gives its token back and is true. */
 bool visit_put_off(struct loop *loop, struct host *host, uint64_t now_ns);
 
 /* `host` is the caller's by its token. */

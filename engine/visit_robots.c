@@ -17,9 +17,8 @@ static struct slice robots_path(const struct host *host)
     return host->robots_path ? slice_of(host->robots_path) : SLICE("/robots.txt");
 }
 
-static void take_rules(struct visit *visit, struct robots *rules, uint64_t fresh_ns)
+static void take_rules(struct host *host, struct robots *rules, uint64_t fresh_ns)
 {
-    struct host *host = visit->host;
     free(host->robots);
     free(host->robots_path);
     host->robots_path = NULL;
@@ -55,41 +54,44 @@ static void end_visit(struct visit *visit)
     conn_close(&visit->conn, FETCH_ABORTED);
 }
 
-void visit_robots_unreachable(struct visit *visit)
+/* Everything is forbidden, and the file is to be asked for again. */
+static void forbid(const struct tuning *tuning, struct host *host)
 {
-    const struct tuning *tuning = visit->loop->tuning;
-    struct host *host = visit->host;
-    take_rules(visit, without_file(false), 0); /* forbidden, and to be asked for again */
-    if (visit->times.failure_wait_ns == 0) {   /* a failed connection was counted already */
-        host->failures++;
-        visit->times.failure_wait_ns = tuning->robots_retry_ns;
-    }
+    take_rules(host, without_file(false), 0);
     if (host->failures >= tuning->host_failures_max && !host->is_dead) {
         host->is_dead = true;
         host->dead_why = FETCH_ROBOTS_UNREACHABLE;
     }
 }
 
-/* Rules that another host's visit fetched for this one. */
-static bool take_mail(struct visit *visit)
+void visit_robots_unreachable(struct visit *visit)
 {
-    /* A1 pairs with R1 in send_rules. */
-    struct robots *rules = lf_exchange(&visit->host->robots_mail, NULL, acquire);
-    if (!rules)
-        return false;
-    bool unreachable = rules->disallow_all;
-    take_rules(visit, rules, visit->loop->tuning->robots_fresh_ns);
-    if (unreachable)
-        visit_robots_unreachable(visit);
-    return true;
+    const struct tuning *tuning = visit->loop->tuning;
+    if (visit->times.failure_wait_ns == 0) { /* a failed connection was counted already */
+        visit->host->failures++;
+        visit->times.failure_wait_ns = tuning->robots_retry_ns;
+    }
+    forbid(tuning, visit->host);
 }
 
 bool visit_put_off(struct loop *loop, struct host *host, uint64_t now_ns)
 {
+    const struct tuning *tuning = loop->tuning;
     struct politeness_visit wait = {.failure_wait_ns = AWAIT_NS};
-    if (!host->awaits_robots || lf_load(&host->robots_mail, relaxed) ||
-        host_has_errand(host, loop->tuning->url_weights))
+    if (!host->awaits_robots || host_has_errand(host, tuning->url_weights))
         return false;
+    /* A1 pairs with R1 in send_rules. */
+    struct robots *rules = lf_exchange(&host->robots_mail, NULL, acquire);
+    if (rules && !rules->disallow_all) {
+        take_rules(host, rules, tuning->robots_fresh_ns);
+        return false;
+    }
+    if (rules) {
+        free(rules);
+        host->failures++;
+        wait.failure_wait_ns = tuning->robots_retry_ns;
+        forbid(tuning, host);
+    }
     frontier_return(&loop->frontier, host, &wait, now_ns);
     return true;
 }
@@ -97,12 +99,7 @@ bool visit_put_off(struct loop *loop, struct host *host, uint64_t now_ns)
 bool visit_has_robots(struct visit *visit)
 {
     struct host *host = visit->host;
-    if (host->awaits_robots && !take_mail(visit)) {
-        visit->times.failure_wait_ns = AWAIT_NS;
-        end_visit(visit);
-        return false;
-    }
-    if (host->is_dead) {
+    if (host->awaits_robots) { /* it came for an errand */
         end_visit(visit);
         return false;
     }
@@ -192,17 +189,17 @@ static void read_own(struct visit *visit, int status)
         .status = status, .redirects = host->robots_redirects, .has_location = has_location};
     switch (robots_from_status(fetch)) {
     case ROBOTS_PARSE:
-        take_rules(visit, compile(visit->loop, body_of(&visit->page)), tuning->robots_fresh_ns);
+        take_rules(host, compile(visit->loop, body_of(&visit->page)), tuning->robots_fresh_ns);
         if (tuning->robots_sitemaps)
             feed_sitemaps(visit);
         break;
     case ROBOTS_FOLLOW:
         host->robots_redirects++;
         if (!follow(visit, host, robots_path(host)))
-            take_rules(visit, without_file(true), tuning->robots_fresh_ns);
+            take_rules(host, without_file(true), tuning->robots_fresh_ns);
         break;
     case ROBOTS_ALLOW_ALL:
-        take_rules(visit, without_file(true), tuning->robots_fresh_ns);
+        take_rules(host, without_file(true), tuning->robots_fresh_ns);
         break;
     case ROBOTS_DISALLOW_ALL:
         visit_robots_unreachable(visit);
@@ -213,7 +210,7 @@ static void read_own(struct visit *visit, int status)
 /* The rules go to the host that they are for; whatever waits there is out of date. */
 static void send_rules(struct host *origin, struct robots *rules)
 {
-    free(lf_exchange(&origin->robots_mail, rules, acq_rel)); /* R1 pairs with A1 in take_mail */
+    free(lf_exchange(&origin->robots_mail, rules, acq_rel)); /* R1 pairs with A1 in visit_put_off */
 }
 
 void visit_robots_abandoned(struct loop *loop, const struct host_item *item)
