@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
-from simulated import BUILD, RUDE, Crawl, Web, main, merge  # noqa: E402
+from simulated import BUILD, RUDE, Crawl, Web, is_sanitized, main, merge, wait_until  # noqa: E402
 
 SMALL = ["--hosts", "4", "--pages", "6", "--plain"]
 ENDLESS = ["--hosts", "4", "--pages", "6", "--plain", "--fault", "calendar=1"]
@@ -19,14 +19,6 @@ ENDLESS = ["--hosts", "4", "--pages", "6", "--plain", "--fault", "calendar=1"]
 SILENT = ["--hosts", "8", "--pages", "6", "--plain", "--fault", "silent=0.5"]
 PATIENT = {"net": {"first-byte-timeout": "1h", "fetch-timeout": "1h"}, "crawl": {"stop-within": "1h"}}
 AT_ONCE_S = 10  # of a program that was told to end at once, under a sanitizer on a busy machine
-
-
-def wait_until(condition, what, seconds=60):
-    """Until the condition holds: what is waited for is another process."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"{what} did not come about"
-        time.sleep(0.01)
 
 
 def refused(code, *arguments, **options):
@@ -138,10 +130,6 @@ def test_memory_that_cannot_be_had(directory):
         return  # the sanitizers' own address space is larger than any limit
     assert "memory.sieve" in refused(1, "-c", path, "-o", directory / "crawl", seeds_file(directory), preexec_fn=less)
     assert not (directory / "crawl").exists()
-
-
-def is_sanitized():
-    return b"__asan_init" in (BUILD / "lycosa").read_bytes() or b"__tsan_init" in (BUILD / "lycosa").read_bytes()
 
 
 def test_without_a_contact_url():

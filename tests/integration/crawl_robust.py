@@ -2,13 +2,16 @@
 """A web in which everything goes wrong somewhere: the crawl ends by itself, calls each fault by its name, and the
 healthy part is complete."""
 import re
+import signal
+import socket
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
-from simulated import BUILD, RUDE, Crawl, Web, main, merge  # noqa: E402
+from simulated import RUDE, Crawl, Pages, Web, is_sanitized, main, merge, wait_until  # noqa: E402
 
 # What crawl.log and summary.json call a URL with this fault. `done`: the client has a right to its page.
 HOST_FAULTS = {
@@ -44,11 +47,6 @@ REST_BYTES = 64 << 20
 MOODS = ["--throttled", "0", "--spells", "0", "--connection-limit", "0"]
 QUICK = ["--rtt-ms", "1", "--think-ms", "0", "--size", "4000", "--size-max", "200000", "--crawl-delay-ms", "20",
          "--bandwidth", "0", "--drip-ms", "50"]
-
-
-def is_sanitized():
-    program = (BUILD / "lycosa").read_bytes()
-    return b"__asan_init" in program or b"__tsan_init" in program
 
 
 def outcomes_by_url(crawl):
@@ -115,4 +113,107 @@ def test_everything_at_once():
         assert set(cut) <= stored, "what was cut is stored as far as it came"
 
 
-main([test_everything_at_once])
+def moved(address, path="/robots.txt"):
+    return 301, {"Location": f"http://{address}:PORT{path}"}, b""
+
+
+def page(*paths):
+    return 200, {"Content-Type": "text/html"}, "".join(f'<a href="{path}">x</a>' for path in paths).encode()
+
+
+def test_robots_in_a_circle():
+    """Rules that cannot be had because they redirect for ever are no rules (RFC 9309, 2.3.1.2)."""
+    one, two, three = "127.0.0.1", "127.0.0.2", "127.0.0.3"
+    circle = {one: {"/": page("/a"), "/robots.txt": moved(two), "/a": page()},
+              two: {"/": page("/b"), "/robots.txt": moved(one), "/b": page()}}
+    own = {three: {"/": page("/c"), "/robots.txt": moved(three, "/other"), "/other": moved(three), "/c": page()}}
+    with Pages({**circle, **own}) as web:
+        crawl = Crawl(web, merge(RUDE, IMPATIENT), "--threads", "2", timeout=60)
+        assert crawl.code == 0 and crawl.summary["end"] == "complete", crawl.stderr
+        fetched = {web.url(one), web.url(one, "/a"), web.url(two), web.url(two, "/b"), web.url(three),
+                   web.url(three, "/c")}
+        assert fetched <= set(crawl.fetched), sorted(crawl.fetched)
+        assert set(crawl.fetched) - fetched == {url for url in crawl.fetched if "robots" in url or "other" in url}
+
+
+def test_robots_of_a_host_that_is_gone():
+    """A robots.txt that redirects to where nobody is: unreachable, so nothing may be asked."""
+    one = "127.0.0.1"
+    with Pages({one: {"/": page(), "/robots.txt": (302, {"Location": "http://127.0.0.9:1/robots.txt"}, b"")}}) as web:
+        crawl = Crawl(web, merge(RUDE, IMPATIENT), timeout=60)
+        assert crawl.code == 0 and crawl.summary["outcomes"] == {"robots-unreachable": 1}, crawl.summary["outcomes"]
+        assert set(web.asked) == {(one, "/robots.txt")}, web.asked
+
+
+def test_nobody_connects_while_rules_are_awaited():
+    """The host of the rules does not answer; the other is not knocked at meanwhile."""
+    one = "127.0.0.1"
+    with socket.create_server(("127.0.0.2", 0)) as silent:
+        away = {"Location": f"http://127.0.0.2:{silent.getsockname()[1]}/robots.txt"}
+        with Pages({one: {"/": page(), "/robots.txt": (302, away, b"")}}) as web:
+            crawl = Crawl(web, merge(RUDE, IMPATIENT, {"net": {"first-byte-timeout": "3s"}}), timeout=60)
+            assert crawl.code == 0 and crawl.summary["outcomes"] == {"robots-unreachable": 1}, crawl.summary["outcomes"]
+            assert set(web.asked) == {(one, "/robots.txt")}, web.asked
+            assert crawl.summary["visits"] <= crawl.summary["requests"], "a visit that asked for nothing"
+
+
+def test_end_while_names_are_asked():
+    """Questions under way when the crawl ends are not failures of their hosts."""
+    def interrupt(crawl):
+        wait_until((crawl.directory / "summary.json").exists, "the crawl")
+        time.sleep(0.3)  # for the questions to be asked; whether they are makes no difference to the result
+        crawl.process.send_signal(signal.SIGINT)
+    with Web("--hosts", "30", "--pages", "2", "--plain", "--fault", "dnstimeout=1") as web:
+        seeds = web.directory / "unknown.txt"
+        seeds.write_text("".join(f"http://h{i}.nowhere.test/\n" for i in range(30)))
+        crawl = Crawl(web, merge(RUDE, {"net": {"dns-timeout": "60s"}}), "--threads", "2", seeds=seeds,
+                      during=interrupt, timeout=60)
+        assert crawl.code == 11 and crawl.summary["queued"] == 30 - len(crawl.log), (crawl.code, crawl.summary)
+        assert "dns-cancelled" not in crawl.summary["outcomes"]
+        assert crawl.summary["seconds"] < 10, crawl.summary["seconds"]
+
+
+def test_tiny_budgets():
+    """What does not fit is counted under its name, and the crawl ends."""
+    for memory, outcome in (({"sieve": "4KiB"}, "sieve-full"), ({"hosts": "16"}, "frontier-full")):
+        with Web("--hosts", "60", "--pages", "40", "--plain", "--links", "60") as web:
+            crawl = Crawl(web, merge(RUDE, {"memory": memory}), "--threads", "2", timeout=60)
+            assert crawl.code == 0 and crawl.summary["end"] == "complete", (memory, crawl.stderr)
+            print(f"  {memory}: {crawl.summary['outcomes']}")
+            assert crawl.summary["outcomes"].get(outcome, 0) == crawl.summary["links_lost"] > 0, memory
+            assert set(crawl.fetched) < set(web.truth())
+
+
+def test_frontier_full_of_urls():
+    long = page(*[f"/{i:0250}" for i in range(6000)])
+    with Pages({"127.0.0.1": {"/": long}}) as web:
+        crawl = Crawl(web, merge(RUDE, {"memory": {"frontier": "1MiB"}}), "--max-pages", "20", timeout=60)
+        lost = crawl.summary["outcomes"]["frontier-full"]
+        assert crawl.code == 0 and lost == crawl.summary["links_lost"] == 6001 - crawl.summary["urls_in"], lost
+        assert crawl.summary["frontier_bytes"] <= 1 << 20
+
+
+def test_no_memory_for_pages():
+    hosts = "15" if is_sanitized() else "40"
+    with Web("--hosts", hosts, "--pages", "10", "--plain", "--size", "200000") as web:
+        tuning = merge(RUDE, IMPATIENT, {"memory": {"pages": "1MiB"}})
+        crawl = Crawl(web, tuning, "--threads", "2", timeout=60)
+        print(f"  {crawl.summary['outcomes']} {crawl.summary['seconds']} s")
+        assert crawl.code == 0 and crawl.summary["end"] == "complete", crawl.stderr
+        assert set(crawl.summary["outcomes"]) <= {"done", "no-memory"}, crawl.summary["outcomes"]
+
+
+def test_store_that_cannot_keep_up():
+    hosts = "15" if is_sanitized() else "60"
+    with Web("--hosts", hosts, "--pages", "10", "--plain", "--size", "300000", serve=["--connections", "4096"]) as web:
+        tuning = merge(RUDE, {"store": {"buffer": "1MiB", "file-bytes": "4MB"}, "net": {"body-bytes": "1MiB"}})
+        crawl = Crawl(web, tuning, "--threads", "2", timeout=60)
+        print(f"  {crawl.summary['outcomes']} {crawl.summary['seconds']} s {crawl.summary['stalls']} stalls")
+        assert crawl.code == 0 and crawl.summary["end"] == "complete", crawl.stderr
+        assert check_warcs(crawl) == set(web.truth())
+
+
+main([test_everything_at_once, test_robots_in_a_circle, test_robots_of_a_host_that_is_gone,
+      test_nobody_connects_while_rules_are_awaited, test_end_while_names_are_asked, test_tiny_budgets,
+      test_frontier_full_of_urls,
+      test_no_memory_for_pages, test_store_that_cannot_keep_up])

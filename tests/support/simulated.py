@@ -1,4 +1,5 @@
 """A simulated web for whole-crawl tests: starts websim, crawls it with lycosa, compares with the truth."""
+import http.server
 import json
 import os
 import re
@@ -6,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 BUILD = Path(os.environ["BUILD_DIR"])
@@ -41,15 +44,18 @@ class Web:
         self.journal = self.directory / "journal"
         self.ca = self.directory / "ca.pem"
         command = [BUILD / "websim", "serve", *self.options, "--port", "0", "--tls-port", "0", "--dns-port", "0",
+                   "--refuse-port", "0",
                    "--no-pin", "--journal", self.journal, "--ca", self.ca, "--until-eof", *self.serve]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
-        ports = dict(re.findall(r"(https?|dns) [\d.]+:(\d+)", line))
+        ports = dict(re.findall(r"(https?|dns|refuse) [\d.]+:(\d+)", line))
         assert ports, f"websim did not start: {line!r}"
         self.dns = f"127.0.0.1:{ports['dns']}"
         self.web = [*self.options, "--port", ports["http"]]
         if "https" in ports:
             self.web += ["--tls-port", ports["https"]]
+        if "refuse" in ports:
+            self.web += ["--refuse-port", ports["refuse"]]
         return self
 
     def __exit__(self, *_):
@@ -87,6 +93,61 @@ class Web:
         assert found, done.stdout + done.stderr
         assert (done.returncode == 0) == (found.group(1) == "0"), done.stdout
         return done.stdout, int(found.group(1))
+
+
+class Pages:
+    """A hand-made web: {address: {path: (status, headers, body)}}, all on one port of loopback addresses. What is not
+    there is a 404. `asked` lists what was asked for: (address, path)."""
+
+    def __init__(self, pages):
+        self.pages, self.asked, self.servers = pages, [], []
+
+    def __enter__(self):
+        self.directory = Path(tempfile.mkdtemp(prefix="lycosa-pages-"))
+        self.dns = "127.0.0.1:1"  # names are not used
+        self.port = 0
+        for address in self.pages:
+            server = http.server.ThreadingHTTPServer((address, self.port), self.handler(address))
+            server.daemon_threads = True
+            self.port = server.server_address[1]
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.servers.append(server)
+        return self
+
+    def __exit__(self, *_):
+        for server in self.servers:
+            server.shutdown()
+            server.server_close()
+        shutil.rmtree(self.directory)
+
+    def url(self, address, path="/"):
+        return f"http://{address}:{self.port}{path}"
+
+    def seeds(self):
+        path = self.directory / "seeds.txt"
+        path.write_text("".join(self.url(address) + "\n" for address in self.pages))
+        return path
+
+    def handler(self, address):
+        web = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                web.asked.append((address, self.path))
+                status, headers, body = web.pages[address].get(self.path, (404, {}, b"none"))
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value.replace("PORT", str(web.port)))
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        return Handler
 
 
 class Crawl:
@@ -131,6 +192,20 @@ def compare(crawl, truth):
     assert len(crawl.fetched) == len(fetched), "a URL was fetched twice"
     wrong = [row for row in crawl.log if int(row[1]) > 0 and int(row[1]) != truth[row[3]][0]]
     assert not wrong, f"{len(wrong)} URLs with another status, first {wrong[:2]}"
+
+
+def is_sanitized():
+    """Whether the programs are those of a sanitizer, which takes memory and time of its own."""
+    program = (BUILD / "lycosa").read_bytes()
+    return b"__asan_init" in program or b"__tsan_init" in program
+
+
+def wait_until(condition, what, seconds=60):
+    """Until the condition holds: what is waited for is another process."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come about"
+        time.sleep(0.01)
 
 
 def main(tests):
