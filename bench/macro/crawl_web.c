@@ -165,12 +165,12 @@ static void take_truth(struct crawl_web_truth *truth, char *line, uint64_t size,
     *status++ = '\0';
     truth->pages++;
     const char *bytes = strchr(status, '\t');
-    if (atoi(status) != 200 || !bytes || strlen(line) >= sizeof truth->page)
+    if (strtol(status, NULL, 10) != 200 || !bytes || strlen(line) >= sizeof truth->page)
         return;
     uint64_t found = strtoull(bytes + 1, NULL, 10), gap = found > size ? found - size : size - found;
     if (gap < *distance) {
         *distance = gap;
-        snprintf(truth->page, sizeof truth->page, "%s", line);
+        memcpy(truth->page, line, strlen(line) + 1);
     }
 }
 
