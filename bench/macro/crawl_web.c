@@ -71,7 +71,7 @@ static uint16_t port_of(const char *line, const char *word)
 {
     const char *at = strstr(line, word);
     at = at ? strchr(at, ':') : NULL;
-    return at ? (uint16_t)atoi(at + 1) : 0;
+    return at ? (uint16_t)strtoul(at + 1, NULL, 10) : 0;
 }
 
 /* The first line names the ports. */
