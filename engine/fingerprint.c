@@ -16,16 +16,25 @@ static uint32_t rotate(uint32_t word, int bits)
     return word << bits | word >> (32 - bits);
 }
 
-/* One round; what `f` is, and its constant, changes every 20 rounds. */
-#define ROUND(f, constant)                                                                                   \
+#define CHOOSE(b, c, d)   ((d) ^ ((b) & ((c) ^ (d))))
+#define PARITY(b, c, d)   ((b) ^ (c) ^ (d))
+#define MAJORITY(b, c, d) (((b) & (c)) | ((d) & ((b) | (c))))
+
+/* One round. Instead of the five values their names move on: five rounds bring them back. */
+#define ROUND(a, b, e, mixed, word)                                                                          \
     do {                                                                                                     \
-        uint32_t next = rotate(a, 5) + (f) + e + (constant) + w[i];                                          \
-        e = d;                                                                                               \
-        d = c;                                                                                               \
-        c = rotate(b, 30);                                                                                   \
-        b = a;                                                                                               \
-        a = next;                                                                                            \
+        e += rotate(a, 5) + (mixed) + (word);                                                                \
+        b = rotate(b, 30);                                                                                   \
     } while (0)
+
+#define TWENTY_PLAIN_ROUNDS(first, mix, constant)                                                            \
+    for (int i = (first); i < (first) + 20; i += 5) {                                                        \
+        ROUND(a, b, e, mix(b, c, d), w[i] + (constant));                                                     \
+        ROUND(e, a, d, mix(a, b, c), w[i + 1] + (constant));                                                 \
+        ROUND(d, e, c, mix(e, a, b), w[i + 2] + (constant));                                                 \
+        ROUND(c, d, b, mix(d, e, a), w[i + 3] + (constant));                                                 \
+        ROUND(b, c, a, mix(c, d, e), w[i + 4] + (constant));                                                 \
+    }
 
 static void compress_plain(uint32_t state[5], const unsigned char *bytes, size_t blocks)
 {
@@ -36,14 +45,10 @@ static void compress_plain(uint32_t state[5], const unsigned char *bytes, size_t
             w[i] = be32toh(w[i]);
         for (int i = 16; i < 80; i++)
             w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
-        for (int i = 0; i < 20; i++)
-            ROUND(d ^ (b & (c ^ d)), 0x5a827999);
-        for (int i = 20; i < 40; i++)
-            ROUND(b ^ c ^ d, 0x6ed9eba1);
-        for (int i = 40; i < 60; i++)
-            ROUND((b & c) | (d & (b | c)), 0x8f1bbcdc);
-        for (int i = 60; i < 80; i++)
-            ROUND(b ^ c ^ d, 0xca62c1d6);
+        TWENTY_PLAIN_ROUNDS(0, CHOOSE, 0x5a827999)
+        TWENTY_PLAIN_ROUNDS(20, PARITY, 0x6ed9eba1)
+        TWENTY_PLAIN_ROUNDS(40, MAJORITY, 0x8f1bbcdc)
+        TWENTY_PLAIN_ROUNDS(60, PARITY, 0xca62c1d6)
         state[0] += a;
         state[1] += b;
         state[2] += c;
@@ -55,40 +60,42 @@ static void compress_plain(uint32_t state[5], const unsigned char *bytes, size_t
 #if defined(__x86_64__)
 #define SHA_TARGET __attribute__((target("sha,sse4.1")))
 
-/* Four rounds: `e` takes part in them, `before` keeps the state that the next four need for their own e. */
-#define FOUR_ROUNDS(words, function)                                                                         \
+/* Four rounds, the i-th of twenty: `before` keeps the state that the next four need, and the words of the
+ * message that are used up make room for those of four quadruples later. Unrolled, all of it stays in
+ * registers, and the message is computed while the rounds wait for each other. */
+#define FOUR_ROUNDS(i, function)                                                                             \
     do {                                                                                                     \
-        e = _mm_sha1nexte_epu32(before, words);                                                              \
+        __m128i e = (i) ? _mm_sha1nexte_epu32(before, w[(i) % 4]) : _mm_add_epi32(last, w[0]);               \
         before = abcd;                                                                                       \
         abcd = _mm_sha1rnds4_epu32(abcd, e, function);                                                       \
+        if ((i) < 16)                                                                                        \
+            w[(i) % 4] = _mm_sha1msg2_epu32(                                                                 \
+                _mm_xor_si128(_mm_sha1msg1_epu32(w[(i) % 4], w[((i) + 1) % 4]), w[((i) + 2) % 4]),           \
+                w[((i) + 3) % 4]);                                                                           \
     } while (0)
 
-static SHA_TARGET void schedule(__m128i w[20], const unsigned char *bytes)
-{
-    const __m128i big_endian = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    for (int i = 0; i < 4; i++)
-        w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(bytes + 16 * i)), big_endian);
-    for (int i = 4; i < 20; i++)
-        w[i] = _mm_sha1msg2_epu32(_mm_xor_si128(_mm_sha1msg1_epu32(w[i - 4], w[i - 3]), w[i - 2]), w[i - 1]);
-}
+#define TWENTY_ROUNDS(i, function)                                                                           \
+    do {                                                                                                     \
+        FOUR_ROUNDS(i, function);                                                                            \
+        FOUR_ROUNDS((i) + 1, function);                                                                      \
+        FOUR_ROUNDS((i) + 2, function);                                                                      \
+        FOUR_ROUNDS((i) + 3, function);                                                                      \
+        FOUR_ROUNDS((i) + 4, function);                                                                      \
+    } while (0)
 
 static SHA_TARGET void compress_sha(uint32_t state[5], const unsigned char *bytes, size_t blocks)
 {
+    const __m128i big_endian = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
     __m128i abcd = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0x1b);
-    __m128i last = _mm_set_epi32((int)state[4], 0, 0, 0), w[20];
+    __m128i last = _mm_set_epi32((int)state[4], 0, 0, 0), w[4];
     for (; blocks; blocks--, bytes += BLOCK_BYTES) {
-        __m128i begin = abcd, before = abcd, e = last;
-        schedule(w, bytes);
-        e = _mm_add_epi32(e, w[0]);
-        abcd = _mm_sha1rnds4_epu32(abcd, e, 0);
-        for (int i = 1; i < 5; i++)
-            FOUR_ROUNDS(w[i], 0);
-        for (int i = 5; i < 10; i++)
-            FOUR_ROUNDS(w[i], 1);
-        for (int i = 10; i < 15; i++)
-            FOUR_ROUNDS(w[i], 2);
-        for (int i = 15; i < 20; i++)
-            FOUR_ROUNDS(w[i], 3);
+        __m128i begin = abcd, before = abcd;
+        for (int i = 0; i < 4; i++)
+            w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(bytes + 16 * i)), big_endian);
+        TWENTY_ROUNDS(0, 0);
+        TWENTY_ROUNDS(5, 1);
+        TWENTY_ROUNDS(10, 2);
+        TWENTY_ROUNDS(15, 3);
         last = _mm_sha1nexte_epu32(before, last);
         abcd = _mm_add_epi32(abcd, begin);
     }
