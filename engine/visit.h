@@ -108,5 +108,12 @@ void visit_robots_abandoned(struct loop *loop, const struct host_item *item);
 /* The host's robots.txt could not be had. */
 void visit_robots_unreachable(struct visit *visit);
 
+/* Of a Retry-After field: seconds, or the date of the next try (RFC 9110, 10.2.3). 0: none, or not to be
+ * understood. */
+uint64_t visit_retry_after_ns(const struct visit_page *page);
+/* The body without its content coding: in place, or in the loop's buffer until the next call. Empty if it
+ * cannot be had: then *outcome says why, else it is left alone. */
+struct slice visit_decode_body(struct visit *visit, enum fetch_outcome *outcome);
+
 /* The response's first byte; the store's room is before it. */
 char *visit_response(const struct visit_page *page);

@@ -32,9 +32,9 @@ static struct slice body_of(const struct visit_page *page)
     return (struct slice){visit_response(page) + page->head_len, page->body_len};
 }
 
-/* Seconds, or the date of the next try (RFC 9110, 10.2.3). 0: none, or not to be understood. */
-static uint64_t read_retry_after(struct slice value)
+uint64_t visit_retry_after_ns(const struct visit_page *page)
 {
+    struct slice value = page->known[HTTP_KNOWN_RETRY_AFTER];
     char text[64];
     struct tm date = {0};
     if (value.len == 0 || value.len >= sizeof text)
@@ -61,7 +61,7 @@ static bool asks_for_patience(struct visit *visit)
     struct host_item *item = visit->item;
     if (page->status != 429 && page->status != 503)
         return false;
-    uint64_t wait_ns = read_retry_after(page->known[HTTP_KNOWN_RETRY_AFTER]);
+    uint64_t wait_ns = visit_retry_after_ns(page);
     visit->times.retry_after_ns = wait_ns ? wait_ns : politeness_failure_wait(tuning, item->tries + 1u);
     if (item->tries >= tuning->retries_max)
         return false; /* this answer is the last: it is kept as the page */
@@ -107,11 +107,10 @@ static void follow_redirect(struct reading *reading, struct slice location)
     harvest_flush(loop);
 }
 
-/* The body without its content coding: in place, or in the loop's buffer. Empty if it cannot be had. */
-static struct slice decode_body(struct reading *reading)
+struct slice visit_decode_body(struct visit *visit, enum fetch_outcome *outcome)
 {
-    struct loop *loop = reading->visit->loop;
-    const struct visit_page *page = &reading->visit->page;
+    struct loop *loop = visit->loop;
+    const struct visit_page *page = &visit->page;
     struct slice body = body_of(page), codings = page->known[HTTP_KNOWN_CONTENT_ENCODING];
     if (codings.len == 0 || slice_equals_nocase(codings, SLICE("identity")) || body.len == 0)
         return body;
@@ -121,7 +120,7 @@ static struct slice decode_body(struct reading *reading)
         size_t bytes_max = loop->tuning->decoded_bytes_max;
         room = room < bytes_max ? room : bytes_max;
         if (!buffer_reserve(&loop->pages, &loop->decoded, room, 0)) {
-            reading->verdict.outcome = FETCH_NO_MEMORY;
+            *outcome = FETCH_NO_MEMORY;
             return (struct slice){NULL, 0};
         }
         output = (struct decode_output){.ptr = loop->decoded.bytes, .room = room};
@@ -131,9 +130,9 @@ static struct slice decode_body(struct reading *reading)
             continue;
         }
         if (result == DECODE_BOMB || result == DECODE_TOO_LONG || result == DECODE_FULL)
-            reading->verdict.outcome = FETCH_DECODE_TOO_LONG;
+            *outcome = FETCH_DECODE_TOO_LONG;
         else if (result != DECODE_DONE && !(result == DECODE_TRUNCATED && page->is_truncated))
-            reading->verdict.outcome = FETCH_DECODE_FAILED;
+            *outcome = FETCH_DECODE_FAILED;
         else
             return (struct slice){output.ptr, output.written};
         return (struct slice){NULL, 0};
@@ -223,7 +222,7 @@ static void read_links(struct reading *reading)
     if (page->status < 200 || page->status >= 300 ||
         reading->visit->loop->crawl->tuning.links_per_page_max == 0)
         return;
-    struct slice body = decode_body(reading);
+    struct slice body = visit_decode_body(reading->visit, &reading->verdict.outcome);
     stats_add(&reading->visit->loop->stats.bytes_decoded, body.len);
     if (body.len)
         harvest_body(reading, body);

@@ -37,13 +37,15 @@ static struct robots *without_file(bool allow)
     return robots_without_file(rules, allow);
 }
 
-/* The rules of a robots.txt, in memory of their own. */
-static struct robots *compile(struct loop *loop, struct slice text)
+/* The rules of the robots.txt that has come, in memory of their own; all forbidden if it cannot be read. */
+static struct robots *compile(struct visit *visit)
 {
-    void *large = malloc(robots_size(text.len));
+    enum fetch_outcome outcome = FETCH_DONE;
+    struct slice text = visit_decode_body(visit, &outcome);
+    void *large = outcome == FETCH_DONE ? malloc(robots_size(text.len)) : NULL;
     if (!large)
         return without_file(false);
-    struct robots *rules = robots_compile(large, text, loop->crawl->agent);
+    struct robots *rules = robots_compile(large, text, visit->loop->crawl->agent);
     struct robots *small = realloc(large, rules->bytes);
     return small ? small : rules;
 }
@@ -74,6 +76,29 @@ void visit_robots_unreachable(struct visit *visit)
     forbid(tuning, visit->host);
 }
 
+static void feed_sitemaps(struct loop *loop, struct host *host)
+{
+    struct slice text, key = host_key(host);
+    char base_text[URL_BYTES_MAX];
+    uint32_t cursor = 0;
+    struct url base;
+    memcpy(base_text, key.ptr, key.len);
+    base_text[key.len] = '/';
+    url_open(&base, (struct slice){base_text, key.len + 1});
+    struct harvest_source source = {.url = &base, .base = &base, .host = host};
+    while (robots_sitemap(host->robots, &cursor, &text))
+        harvest_link(loop, &source, text, HOST_ITEM_SITEMAP);
+    harvest_flush(loop);
+}
+
+/* A robots.txt has come, from the host itself or from another. */
+static void obey(struct loop *loop, struct host *host, struct robots *rules)
+{
+    take_rules(host, rules, loop->tuning->robots_fresh_ns);
+    if (loop->tuning->robots_sitemaps)
+        feed_sitemaps(loop, host);
+}
+
 bool visit_put_off(struct loop *loop, struct host *host, uint64_t now_ns)
 {
     const struct tuning *tuning = loop->tuning;
@@ -83,10 +108,12 @@ bool visit_put_off(struct loop *loop, struct host *host, uint64_t now_ns)
     /* A1 pairs with R1 in send_rules. */
     struct robots *rules = lf_exchange(&host->robots_mail, NULL, acquire);
     if (rules && !rules->disallow_all) {
-        take_rules(host, rules, tuning->robots_fresh_ns);
-        return false;
-    }
-    if (rules) {
+        obey(loop, host, rules);
+        if (!host->crawl_delay_ns)
+            return false;
+        /* When the host's own robots.txt was asked for is not known any more: the delay begins here. */
+        wait = (struct politeness_visit){.crawl_delay_ns = host->crawl_delay_ns};
+    } else if (rules) {
         free(rules);
         host->failures++;
         wait.failure_wait_ns = tuning->robots_retry_ns;
@@ -129,54 +156,66 @@ static bool ask_elsewhere(struct loop *loop, uint32_t id, const struct url *url,
     return true;
 }
 
-/* Follows a redirect of the robots.txt of `origin`. False: it leads nowhere. */
-static bool follow(struct visit *visit, struct host *origin, struct slice base_path)
+enum follow {
+    FOLLOW_BEGUN,
+    FOLLOW_NOWHERE, /* to no URL that could be asked for */
+    FOLLOW_NO_ROOM, /* for another host or URL: what the rules are remains unknown */
+};
+
+/* Follows a redirect of the robots.txt of `origin`. */
+static enum follow follow(struct visit *visit, struct host *origin, struct slice base_path)
 {
     struct loop *loop = visit->loop;
     char base_text[URL_BYTES_MAX], text[URL_BYTES_MAX];
     struct slice key = host_key(visit->host);
     struct url base, url;
     if (key.len + base_path.len > sizeof base_text)
-        return false;
+        return FOLLOW_NOWHERE;
     memcpy(base_text, key.ptr, key.len);
     memcpy(base_text + key.len, base_path.ptr, base_path.len);
     url_open(&base, (struct slice){base_text, key.len + base_path.len});
     url_init(&url, text, sizeof text);
     if (url_parse(&url, &base, visit->page.known[HTTP_KNOWN_LOCATION]) != URL_OK || url_has_userinfo(&url))
-        return false;
+        return FOLLOW_NOWHERE;
     bool is_errand = visit->asks == VISIT_ASKS_OTHER_ROBOTS; /* it may lead back to the host it is for */
     if (!is_errand && slice_equals(url_host_key(&url), key)) {
         struct slice path = url_path_query(&url);
         char *next = strndup(path.ptr, path.len);
         free(origin->robots_path);
         origin->robots_path = next;
-        return next;
+        return next ? FOLLOW_BEGUN : FOLLOW_NO_ROOM;
     }
-    if (is_errand)
-        return ask_elsewhere(loop, origin->id, &url, visit->item->redirects + 1u);
-    origin->awaits_robots = ask_elsewhere(loop, origin->id, &url, origin->robots_redirects);
-    return origin->awaits_robots;
+    unsigned redirects = is_errand ? visit->item->redirects + 1u : origin->robots_redirects;
+    if (!ask_elsewhere(loop, origin->id, &url, redirects))
+        return FOLLOW_NO_ROOM;
+    if (!is_errand) /* else it does so already, and is not ours to write to */
+        origin->awaits_robots = true;
+    return FOLLOW_BEGUN;
 }
 
-static void feed_sitemaps(struct visit *visit)
+static void follow_own(struct visit *visit)
 {
-    struct loop *loop = visit->loop;
-    struct slice text, key = host_key(visit->host);
-    char base_text[URL_BYTES_MAX];
-    uint32_t cursor = 0;
-    struct url base;
-    memcpy(base_text, key.ptr, key.len);
-    base_text[key.len] = '/';
-    url_open(&base, (struct slice){base_text, key.len + 1});
-    struct harvest_source source = {.url = &base, .base = &base, .host = visit->host};
-    while (robots_sitemap(visit->host->robots, &cursor, &text))
-        harvest_link(loop, &source, text, HOST_ITEM_SITEMAP);
-    harvest_flush(loop);
+    switch (follow(visit, visit->host, robots_path(visit->host))) {
+    case FOLLOW_BEGUN:
+        break;
+    case FOLLOW_NOWHERE:
+        take_rules(visit->host, without_file(true), visit->loop->tuning->robots_fresh_ns);
+        break;
+    case FOLLOW_NO_ROOM:
+        visit_robots_unreachable(visit);
+        break;
+    }
 }
 
-static struct slice body_of(const struct visit_page *page)
+static void read_rules(struct visit *visit)
 {
-    return (struct slice){visit_response(page) + page->head_len, page->body_len};
+    struct robots *rules = compile(visit);
+    if (!rules->disallow_all) {
+        obey(visit->loop, visit->host, rules);
+        return;
+    }
+    free(rules);
+    visit_robots_unreachable(visit);
 }
 
 /* The answer to the host's own robots.txt. */
@@ -189,14 +228,11 @@ static void read_own(struct visit *visit, int status)
         .status = status, .redirects = host->robots_redirects, .has_location = has_location};
     switch (robots_from_status(fetch)) {
     case ROBOTS_PARSE:
-        take_rules(host, compile(visit->loop, body_of(&visit->page)), tuning->robots_fresh_ns);
-        if (tuning->robots_sitemaps)
-            feed_sitemaps(visit);
+        read_rules(visit);
         break;
     case ROBOTS_FOLLOW:
         host->robots_redirects++;
-        if (!follow(visit, host, robots_path(host)))
-            take_rules(host, without_file(true), tuning->robots_fresh_ns);
+        follow_own(visit);
         break;
     case ROBOTS_ALLOW_ALL:
         take_rules(host, without_file(true), tuning->robots_fresh_ns);
@@ -233,18 +269,20 @@ static void read_other(struct visit *visit, int status)
                                  .has_location = visit->page.known[HTTP_KNOWN_LOCATION].ptr != NULL};
     enum robots_action action = robots_from_status(fetch);
     struct slice path = slice_skip(host_item_path(item), sizeof id);
+    enum follow followed = action == ROBOTS_FOLLOW ? follow(visit, origin, path) : FOLLOW_NOWHERE;
     if (action == ROBOTS_PARSE)
-        send_rules(origin, compile(loop, body_of(&visit->page)));
-    else if (action != ROBOTS_FOLLOW || !follow(visit, origin, path))
-        send_rules(origin, without_file(action != ROBOTS_DISALLOW_ALL));
+        send_rules(origin, compile(visit));
+    else if (followed != FOLLOW_BEGUN)
+        send_rules(origin, without_file(action != ROBOTS_DISALLOW_ALL && followed == FOLLOW_NOWHERE));
     visit->item = NULL;
-    host_item_release(&loop->frontier.urls, item);
-    stats_add(&loop->stats.urls_out, 1);
+    loop_finish_item(loop, visit->host, item, &(struct loop_verdict){.outcome = FETCH_DONE});
 }
 
 void visit_read_robots(struct visit *visit, int status)
 {
     stats_add(&visit->loop->stats.robots_files, 1);
+    if (status == 429 || status == 503)
+        visit->times.retry_after_ns = visit_retry_after_ns(&visit->page);
     if (visit->asks == VISIT_ASKS_OTHER_ROBOTS)
         read_other(visit, status);
     else

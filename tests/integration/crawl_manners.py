@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Servers with a will of their own: what they say about visits is understood, however they say it."""
+import gzip
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from simulated import RUDE, Crawl, main, merge  # noqa: E402
+
+DENY = b"User-agent: *\nDisallow: /denied\n"
+PAGE = b'<a href="/denied">no</a><a href="/allowed">yes</a>'
+
+
+class Server(ThreadingHTTPServer):
+    """Answers with `answer(path)`: (status, headers, body); notes what it was asked for, and when."""
+    daemon_threads = True
+
+    def __init__(self, address, answer):
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                self.server.asked.append((self.path, time.monotonic()))
+                status, headers, body = self.server.answer(self.path)
+                self.send_response(status)
+                for name, value in {"Content-Type": "text/html", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__((address, 0), Handler)
+        self.answer = answer
+        self.asked = []
+        self.url = f"http://{address}:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def paths(self):
+        return [path for path, _ in self.asked]
+
+    def moments(self, wanted):
+        return [moment for path, moment in self.asked if path == wanted]
+
+
+class Servers:
+    """A few servers, each on an address of its own; stands where Crawl expects a web."""
+    dns = "127.0.0.1:1"
+
+    def __init__(self, *answers):
+        self.answers = answers
+
+    def __enter__(self):
+        self.directory = Path(tempfile.mkdtemp(prefix="lycosa-manners-"))
+        self.servers = [Server(f"127.0.1.{i + 1}", answer) for i, answer in enumerate(self.answers)]
+        return self
+
+    def __exit__(self, *_):
+        for server in self.servers:
+            server.shutdown()
+            server.server_close()
+        shutil.rmtree(self.directory)
+
+    def seeds(self, text=None):
+        path = self.directory / "seeds.txt"
+        path.write_text(text or self.servers[0].url + "/\n")
+        return path
+
+    def crawl(self, tuning, *arguments, **options):
+        crawl = Crawl(self, merge(RUDE, {"scope": {"mode": "hosts"}}, tuning), *arguments, timeout=60, **options)
+        assert crawl.code == 0, crawl.stderr[-2000:]
+        return crawl
+
+
+def site(robots):
+    """A site of two pages below its root; `robots()` answers for /robots.txt."""
+    def answer(path):
+        return robots() if path == "/robots.txt" else (200, {}, PAGE)
+    return answer
+
+
+def test_robots_in_a_content_coding():
+    with Servers(site(lambda: (200, {"Content-Encoding": "gzip"}, gzip.compress(DENY)))) as web:
+        web.crawl({})
+        assert web.servers[0].paths() == ["/robots.txt", "/", "/allowed"], web.servers[0].paths()
+
+
+def test_robots_in_a_broken_coding():
+    with Servers(site(lambda: (200, {"Content-Encoding": "gzip"}, b"\x1f\x8b\x08broken"))) as web:
+        crawl = web.crawl({"robots": {"retry": "10ms"}, "retry": {"host-failures": "2"}})
+        assert web.servers[0].paths() == ["/robots.txt"] * 2, web.servers[0].paths()
+        assert crawl.summary["outcomes"] == {"robots-unreachable": 1}
+
+
+def test_robots_asks_for_patience():
+    answers = iter([(503, {"Retry-After": "2"}, b"")])
+    with Servers(site(lambda: next(answers, (200, {}, DENY)))) as web:
+        web.crawl({"robots": {"retry": "10ms"}})
+        first, second = web.servers[0].moments("/robots.txt")
+        assert second - first >= 2, second - first
+
+
+def elsewhere(location):
+    return lambda: (301, {"Location": location()}, b"")
+
+
+def test_robots_elsewhere():
+    with Servers(site(elsewhere(lambda: web.servers[1].url + "/rules")), lambda _: (200, {}, DENY)) as web:
+        web.crawl({})
+        assert web.servers[0].paths() == ["/robots.txt", "/", "/allowed"], web.servers[0].paths()
+
+
+def test_robots_elsewhere_asks_for_a_delay():
+    rules = b"User-agent: *\nCrawl-delay: 3\n"
+    with Servers(site(elsewhere(lambda: web.servers[1].url + "/rules")), lambda _: (200, {}, rules)) as web:
+        web.crawl({})
+        moments = [moment for _, moment in web.servers[0].asked]
+        gaps = [later - earlier for earlier, later in zip(moments, moments[1:])]
+        assert len(gaps) == 3 and min(gaps) >= 3, gaps
+
+
+def test_robots_elsewhere_names_sitemaps():
+    def rules(path):
+        text = DENY + f"Sitemap: {web.servers[0].url}/map.xml\n".encode()
+        return (200, {}, text) if path == "/rules" else (404, {}, b"")
+    with Servers(site(elsewhere(lambda: web.servers[1].url + "/rules")), rules) as web:
+        web.crawl({"robots": {"sitemaps": "yes"}})
+        assert "/map.xml" in web.servers[0].paths(), web.servers[0].paths()
+
+
+def test_robots_elsewhere_without_room():
+    """Where there is no room to follow the redirect, the rules are unknown, and not "everything is allowed"."""
+    others = [f"http://127.0.2.{i}:1/" for i in range(1, 20)]
+    with Servers(site(elsewhere(lambda: web.servers[1].url + "/rules")), lambda _: (200, {}, DENY)) as web:
+        seeds = web.seeds("\n".join([web.servers[0].url + "/", *others]))
+        crawl = web.crawl({"robots": {"retry": "10ms"}, "retry": {"host-failures": "2", "wait": "10ms"},
+                           "memory": {"hosts": "16"}}, seeds=seeds)
+        assert crawl.summary["outcomes"]["frontier-full"] == 4, "this test needs a full frontier"
+        assert set(web.servers[0].paths()) == {"/robots.txt"}, web.servers[0].paths()
+
+
+def test_robots_elsewhere_unreachable():
+    """robots.retry holds for a robots.txt that redirects to where nobody is, too."""
+    with Servers(site(elsewhere(lambda: "http://127.0.2.1:1/rules"))) as web:
+        crawl = web.crawl({"robots": {"retry": "3s"}, "retry": {"host-failures": "2", "wait": "10ms", "times": "0"}})
+        moments = web.servers[0].moments("/robots.txt")
+        assert len(moments) == 2 and moments[1] - moments[0] >= 3, moments
+        assert crawl.summary["outcomes"] == {"robots-unreachable": 1}
+
+
+main([value for name, value in list(globals().items()) if name.startswith("test_")])
