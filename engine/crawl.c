@@ -82,6 +82,7 @@ static bool check_identity(struct crawl *crawl, struct tuning_error *error)
         *at = ',';
     if (!canonical_parse(&crawl->canonical, names[0] ? slice_of(names) : SLICE("none"), &bad))
         return fail(error, "scope.canonical: unknown rule '%.*s'", (int)bad.len, bad.ptr);
+    crawl->canonical |= CANONICAL_USERINFO; /* a host's key has none, and no secret is sent */
     crawl->agent = slice_of(tuning->agent_name);
     tuning_user_agent(tuning, crawl->user_agent, sizeof crawl->user_agent);
     return true;
@@ -240,6 +241,13 @@ static const struct tuning *live_tuning(const struct crawl *crawl)
     return lf_load(&crawl->live, relaxed); /* only the housekeeper writes it */
 }
 
+static void override(struct tuning *tuning, const struct crawl_overrides *overrides)
+{
+    tuning->max_pages = overrides->max_pages ? overrides->max_pages : tuning->max_pages;
+    tuning->max_time_ns = overrides->max_time_ns ? overrides->max_time_ns : tuning->max_time_ns;
+    tuning->threads = overrides->threads ? overrides->threads : tuning->threads;
+}
+
 static void reload(struct crawl *crawl)
 {
     struct crawl_reload *reload = calloc(1, sizeof *reload);
@@ -254,6 +262,7 @@ static void reload(struct crawl *crawl)
         free(next);
         return;
     }
+    override(next, &crawl->overrides);
     reload->tuning = *live_tuning(crawl);
     unsigned count = tuning_reload(&reload->tuning, next, &refused);
     if (count)
@@ -497,6 +506,8 @@ bool crawl_run(struct crawl *crawl, const struct crawl_options *options, struct 
     bool made = false, good = false;
     memset(crawl, 0, sizeof *crawl);
     crawl->tuning = *options->tuning;
+    crawl->overrides = options->overrides;
+    override(&crawl->tuning, &crawl->overrides);
     lf_store(&crawl->live, &crawl->tuning, relaxed);
     crawl->tuning_path = options->tuning_path;
     crawl->directory = options->directory;

@@ -37,11 +37,19 @@ struct crawl_reload {
     struct tuning tuning;
 };
 
+/* What the command line says over the tuning file, also when that is read again. 0: as the file says. */
+struct crawl_overrides {
+    uint64_t max_pages;
+    uint64_t max_time_ns;
+    uint64_t threads;
+};
+
 struct crawl {
     struct tuning tuning;                /* as it was at the start */
     _Atomic(const struct tuning *) live; /* what the loops go by: `tuning`, or the last that was read again */
     struct crawl_reload *reloads;        /* all that were read again: a loop may be at any of them */
     const char *tuning_path;             /* read again on SIGHUP; NULL: none */
+    struct crawl_overrides overrides;
     const char *directory;
     char warc_directory[1024];
     char user_agent[1024];
@@ -66,6 +74,7 @@ struct crawl {
 struct crawl_options {
     const struct tuning *tuning;
     const char *tuning_path;
+    struct crawl_overrides overrides;
     const char *directory; /* made if it is not there; must be empty */
     char *const *seeds;    /* URLs and files */
     unsigned seed_count;

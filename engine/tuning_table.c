@@ -123,7 +123,7 @@ const struct tuning_key tuning_keys[] = {
     {"scope", "url-bytes", TUNING_BYTES, AT(url_bytes_max), "2048", 64, 8192, FIXED, NULL,
      "no longer URL"},
     {"scope", "canonical", TUNING_LIST, AT(canonical_rules), "fragment, userinfo", 0, 0, FIXED, NULL,
-     "rules that make one URL of several before the sieve (see lycosa url --help)"},
+     "rules that make one URL of several before the sieve (see lycosa url --help); userinfo always goes"},
 
     {"limits", "links-per-page", TUNING_COUNT, AT(links_per_page_max), "6000", 0, 1e6, FIXED, NULL,
      "links taken from one page; 0: pages are not parsed, their meta robots neither"},

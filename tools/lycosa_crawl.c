@@ -77,27 +77,20 @@ static int exit_code(const struct crawl *crawl)
     return LYCOSA_EXIT_FAILED;
 }
 
-static int run(struct tuning *tuning, const char *tuning_path, const char *directory, char *const *seeds,
-               unsigned seed_count)
+static int run(struct crawl_options *options)
 {
     static struct crawl crawl;
     struct tuning_error error;
     char name[64];
     time_t now = time(NULL);
     strftime(name, sizeof name, "crawl-%Y%m%d-%H%M%S", localtime(&now));
-    struct crawl_options options = {
-        .tuning = tuning,
-        .tuning_path = tuning_path,
-        .directory = directory ? directory : name,
-        .seeds = seeds,
-        .seed_count = seed_count,
-        .is_live = isatty(STDERR_FILENO),
-    };
-    if (!crawl_run(&crawl, &options, &error))
+    options->directory = options->directory ? options->directory : name;
+    options->is_live = isatty(STDERR_FILENO);
+    if (!crawl_run(&crawl, options, &error))
         return complain(error.message,
                         crawl.end == CRAWL_END_BAD_TUNING ? LYCOSA_EXIT_BAD_TUNING : LYCOSA_EXIT_FAILED);
     int code = exit_code(&crawl);
-    printf("%s (%s)\n", options.directory, crawl_end_name(crawl.end));
+    printf("%s (%s)\n", options->directory, crawl_end_name(crawl.end));
     return code;
 }
 
@@ -105,18 +98,19 @@ int lycosa_crawl_main(int argc, char **argv)
 {
     static struct tuning tuning;
     struct tuning_error error;
-    const char *tuning_path = NULL, *directory = NULL;
-    uint64_t pages = 0, seconds = 0, threads = 0;
+    struct crawl_options options = {.tuning = &tuning};
+    struct crawl_overrides *overrides = &options.overrides;
+    uint64_t seconds = 0;
     for (int option; (option = getopt_long(argc, argv, "c:o:h", long_options, NULL)) != -1;)
         switch (option) {
         case 'c':
-            tuning_path = optarg;
+            options.tuning_path = optarg;
             break;
         case 'o':
-            directory = optarg;
+            options.directory = optarg;
             break;
         case OPTION_PAGES:
-            if (!read_number(optarg, 1, UINT64_MAX / 2, &pages))
+            if (!read_number(optarg, 1, UINT64_MAX / 2, &overrides->max_pages))
                 return complain("--max-pages: a number from 1", LYCOSA_EXIT_USAGE);
             break;
         case OPTION_TIME:
@@ -124,7 +118,7 @@ int lycosa_crawl_main(int argc, char **argv)
                 return complain("--max-time: seconds, a number from 1", LYCOSA_EXIT_USAGE);
             break;
         case OPTION_THREADS:
-            if (!read_number(optarg, 1, 64, &threads))
+            if (!read_number(optarg, 1, 64, &overrides->threads))
                 return complain("--threads: a number from 1 to 64", LYCOSA_EXIT_USAGE);
             break;
         case OPTION_PRINT:
@@ -138,12 +132,12 @@ int lycosa_crawl_main(int argc, char **argv)
     if (optind == argc)
         return complain("crawl: no seeds; give URLs or files of URLs", LYCOSA_EXIT_USAGE);
     tuning_init(&tuning);
-    if (tuning_path && !tuning_load(&tuning, tuning_path, &error))
+    if (options.tuning_path && !tuning_load(&tuning, options.tuning_path, &error))
         return complain(error.message, LYCOSA_EXIT_BAD_TUNING);
-    tuning.max_pages = pages ? pages : tuning.max_pages;
-    tuning.max_time_ns = seconds ? seconds * CLOCK_NS_PER_S : tuning.max_time_ns;
-    tuning.threads = threads ? threads : tuning.threads;
-    if ((long)tuning.threads > sysconf(_SC_NPROCESSORS_ONLN))
+    overrides->max_time_ns = seconds * CLOCK_NS_PER_S;
+    if ((long)(overrides->threads ? overrides->threads : tuning.threads) > sysconf(_SC_NPROCESSORS_ONLN))
         return complain("more threads than this machine has cores", LYCOSA_EXIT_USAGE);
-    return run(&tuning, tuning_path, directory, argv + optind, (unsigned)(argc - optind));
+    options.seeds = argv + optind;
+    options.seed_count = (unsigned)(argc - optind);
+    return run(&options);
 }

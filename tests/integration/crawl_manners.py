@@ -2,6 +2,7 @@
 """Servers with a will of their own: what they say about visits is understood, however they say it."""
 import gzip
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -153,6 +154,29 @@ def test_robots_elsewhere_unreachable():
         moments = web.servers[0].moments("/robots.txt")
         assert len(moments) == 2 and moments[1] - moments[0] >= 3, moments
         assert crawl.summary["outcomes"] == {"robots-unreachable": 1}
+
+
+def test_userinfo_is_never_part_of_a_host():
+    def answer(path):
+        return 200, {}, f'<a href="http://me:secret@{web.servers[0].url[7:]}/me">'.encode()
+    with Servers(answer) as web:
+        web.crawl({"scope": {"canonical": "none"}, "robots": {"obey": "no"}})
+        assert web.servers[0].paths() == ["/", "/me"], web.servers[0].paths()
+
+
+def test_reload_keeps_the_command_line():
+    def answer(path):
+        time.sleep(0.05)
+        return 200, {}, f'<a href="/{len(web.servers[0].asked)}">'.encode()
+
+    def reload(crawl):
+        while len(web.servers[0].asked) < 3:
+            time.sleep(0.01)
+        crawl.process.send_signal(signal.SIGHUP)
+    with Servers(answer) as web:
+        crawl = web.crawl({"robots": {"obey": "no"}}, "--max-pages", "20", "--threads", "2", during=reload)
+        assert crawl.summary["end"] == "pages" and crawl.summary["pages"] == 20, crawl.summary["pages"]
+        assert "cannot change" not in crawl.stderr, crawl.stderr
 
 
 main([value for name, value in list(globals().items()) if name.startswith("test_")])
