@@ -18,7 +18,14 @@ struct part {
     bool (*run)(const struct crawl_settings *settings, struct crawl_report *report);
 };
 
-static const struct part parts[] = {{"stages", crawl_stages}};
+static const struct part parts[] = {
+    {"stages", crawl_stages},
+    {"loops", crawl_loops},
+    {"queue", crawl_queue},
+    {"hosts", crawl_hosts},
+    {"connections", crawl_connections},
+    {"politeness", crawl_politeness},
+};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 static int usage(FILE *out)
@@ -26,7 +33,14 @@ static int usage(FILE *out)
     fprintf(out,
             "usage: bench_crawl [OPTIONS] [PART]...\n\n"
             "parts (all unless named):\n"
-            "  stages        fetch, links, sieve and frontier, decoding, WARC, TLS, beside wrk and peers\n\n"
+            "  stages        fetch, links, sieve and frontier, decoding, WARC, TLS, beside wrk and peers\n"
+            "  loops         the whole crawl with one loop, two, and so on\n"
+            "  queue         up to 50 million URLs in sieve and frontier\n"
+            "  hosts         1,000 to 1,000,000 hosts\n"
+            "  connections   100 to 40,000 connections to servers that take 200 ms to answer\n"
+            "  politeness    the share of what the rules allow, with the audit's violations\n"
+            "  --scaling     loops, queue, hosts and connections\n"
+            "  --politeness  politeness\n\n"
             "  --repeats N   rounds (default 5)\n"
             "  --hosts N     hosts of the web of the stages (default 1000)\n"
             "  --pages N     pages per host, mean (default 100)\n"
@@ -60,6 +74,8 @@ static int read_options(struct arguments *arguments, int argc, char **argv)
         {"seconds", required_argument, NULL, 's'},
         {"no-peers", no_argument, NULL, 'n'},
         {"quick", no_argument, NULL, 'q'},
+        {"scaling", no_argument, NULL, 'S'},
+        {"politeness", no_argument, NULL, 'P'},
         {"json", required_argument, NULL, 'j'},
         {"help", no_argument, NULL, '?' + 256},
         {NULL, 0, NULL, 0},
@@ -89,6 +105,13 @@ static int read_options(struct arguments *arguments, int argc, char **argv)
             break;
         case 'q':
             settings->is_quick = true;
+            break;
+        case 'S':
+            for (int p = 1; p < PARTS - 1; p++)
+                arguments->wanted[p] = true;
+            break;
+        case 'P':
+            arguments->wanted[PARTS - 1] = true;
             break;
         case 'j':
             arguments->json = optarg;

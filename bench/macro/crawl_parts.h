@@ -17,3 +17,13 @@ struct crawl_settings {
 
 /* Stages of a crawl one after another, beside wrk and other crawlers. */
 bool crawl_stages(const struct crawl_settings *settings, struct crawl_report *report);
+/* 100 to 40,000 connections to servers that take their time. */
+bool crawl_connections(const struct crawl_settings *settings, struct crawl_report *report);
+/* 1,000 to 1,000,000 hosts. */
+bool crawl_hosts(const struct crawl_settings *settings, struct crawl_report *report);
+/* One loop, two, and so on. */
+bool crawl_loops(const struct crawl_settings *settings, struct crawl_report *report);
+/* Up to 50 million URLs in the frontier. */
+bool crawl_queue(const struct crawl_settings *settings, struct crawl_report *report);
+/* The share of what the rules of politeness allow, and the audit. */
+bool crawl_politeness(const struct crawl_settings *settings, struct crawl_report *report);

@@ -3,9 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct {
-    const char *head, *key, *format;
-} columns[CRAWL_COLUMN_COUNT] = {
+static const struct crawl_report_column of_crawls[CRAWL_COLUMN_COUNT] = {
     [CRAWL_COLUMN_RATE] = {"pages/s", "pages_per_s", "%.0f"},
     [CRAWL_COLUMN_MB] = {"MB/s", "megabytes_per_s", "%.1f"},
     [CRAWL_COLUMN_CPU] = {"cpu s/1k", "cpu_s_per_1000", "%.4f"},
@@ -17,6 +15,16 @@ static const struct {
     [CRAWL_COLUMN_LOST] = {"lost CAS", "lost_races", "%.0f"},
 };
 
+static const struct crawl_report_column *columns_of(const struct crawl_report *report)
+{
+    return report->columns ? report->columns : of_crawls;
+}
+
+static unsigned column_count(const struct crawl_report *report)
+{
+    return report->columns ? report->column_count : CRAWL_COLUMN_COUNT;
+}
+
 struct crawl_report_row *crawl_report_row(struct crawl_report *report, const char *name)
 {
     for (unsigned i = 0; i < report->count; i++)
@@ -27,6 +35,13 @@ struct crawl_report_row *crawl_report_row(struct crawl_report *report, const cha
     memset(row, 0, sizeof *row);
     snprintf(row->name, sizeof row->name, "%s", name);
     return row;
+}
+
+void crawl_report_add(struct crawl_report *report, const char *name, const double *values)
+{
+    struct crawl_report_row *row = crawl_report_row(report, name);
+    for (unsigned c = 0; c < column_count(report); c++)
+        series_add(&row->columns[c], values[c]);
 }
 
 static void add_rate(struct crawl_report *report, struct crawl_report_row *row, double rate)
@@ -76,20 +91,22 @@ static void print_cell(FILE *out, const char *format, double value)
 
 void crawl_report_print(const struct crawl_report *report, FILE *out)
 {
+    const struct crawl_report_column *columns = columns_of(report);
+    unsigned count = column_count(report);
     fprintf(out, "%s\n%-34s %11s %19s", report->title, "", columns[0].head, "[least most]");
-    for (int c = 1; c < CRAWL_COLUMN_COUNT; c++)
+    for (unsigned c = 1; c < count; c++)
         fprintf(out, " %11s", columns[c].head);
     fprintf(out, "\n");
     for (unsigned i = 0; i < report->count; i++) {
         const struct crawl_report_row *row = &report->rows[i];
         fprintf(out, "%-34s", row->name);
-        for (int c = 0; c < CRAWL_COLUMN_COUNT && row->columns[0].count; c++) {
+        for (unsigned c = 0; c < count && row->columns[0].count; c++) {
             struct series_spread spread = series_spread(&row->columns[c]);
             if (row->columns[c].count == 0)
                 fprintf(out, " %11s", "-");
             else
                 print_cell(out, columns[c].format, spread.median);
-            if (c == CRAWL_COLUMN_RATE)
+            if (c == 0)
                 fprintf(out, " [%8.0f %8.0f]", spread.least, spread.most);
         }
         fprintf(out, "%s%s\n", row->note ? "  " : "", row->note ? row->note : "");
@@ -98,12 +115,13 @@ void crawl_report_print(const struct crawl_report *report, FILE *out)
     fflush(out);
 }
 
-static void write_row(const struct crawl_report_row *row, FILE *out)
+static void write_row(const struct crawl_report *report, const struct crawl_report_row *row, FILE *out)
 {
+    const struct crawl_report_column *columns = columns_of(report);
     fprintf(out, "    {\"name\": \"%s\"", row->name);
     if (row->note)
         fprintf(out, ", \"note\": \"%s\"", row->note);
-    for (int c = 0; c < CRAWL_COLUMN_COUNT; c++) {
+    for (unsigned c = 0; c < column_count(report); c++) {
         struct series_spread spread = series_spread(&row->columns[c]);
         if (row->columns[c].count)
             fprintf(out, ", \"%s\": {\"median\": %.9g, \"least\": %.9g, \"most\": %.9g}", columns[c].key,
@@ -116,7 +134,7 @@ void crawl_report_write_json(const struct crawl_report *report, FILE *out)
 {
     fprintf(out, "  {\"title\": \"%s\", \"rows\": [\n", report->title);
     for (unsigned i = 0; i < report->count; i++) {
-        write_row(&report->rows[i], out);
+        write_row(report, &report->rows[i], out);
         fprintf(out, "%s\n", i + 1 < report->count ? "," : "");
     }
     fprintf(out, "  ]}");

@@ -30,8 +30,14 @@ struct crawl_report_row {
     struct series columns[CRAWL_COLUMN_COUNT];
 };
 
+struct crawl_report_column {
+    const char *head, *key, *format; /* in the table, in JSON, of a double */
+};
+
 struct crawl_report {
     const char *title;
+    const struct crawl_report_column *columns; /* NULL: enum crawl_column */
+    unsigned column_count;                     /* at most CRAWL_COLUMN_COUNT */
     struct crawl_report_row rows[CRAWL_REPORT_ROWS_MAX];
     unsigned count;
     double first_rate; /* of the round */
@@ -39,6 +45,8 @@ struct crawl_report {
 
 /* The row of this name, made if there is none. */
 struct crawl_report_row *crawl_report_row(struct crawl_report *report, const char *name);
+/* Adds one value per column of the report. */
+void crawl_report_add(struct crawl_report *report, const char *name, const double *values);
 void crawl_report_add_run(struct crawl_report *report, const char *name, const struct crawl_run *run);
 void crawl_report_add_peer(struct crawl_report *report, const char *name,
                            const struct crawl_peer_result *peer);

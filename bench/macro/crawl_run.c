@@ -11,7 +11,7 @@ const char crawl_run_rude[] = "[politeness]\nhost-ratio = 1e9\naddress-ratio = 1
                               "[robots]\nobey = no\n";
 
 /* A busy machine loses datagrams of the DNS: it is asked again soon. */
-static const char every_run[] = "[scope]\nmode = any\n[status]\ninterval = 1d\n[retry]\nwait = 200ms\n"
+static const char every_run[] = "[scope]\nmode = any\n[retry]\nwait = 200ms\n"
                                 "wait-max = 1s\ntimes = 30\nhost-failures = 60\n";
 
 static bool write_tuning(const struct crawl_web *web, const struct crawl_run_options *options)
@@ -20,7 +20,9 @@ static bool write_tuning(const struct crawl_web *web, const struct crawl_run_opt
     FILE *file = fopen(crawl_web_path(web, "tuning.ini", path), "we");
     if (!file)
         return false;
-    fprintf(file, "%s[net]\ndns-servers = 127.0.0.1:%u\n%s", every_run, web->dns_port, options->tuning);
+    fprintf(file, "%s[net]\ndns-servers = 127.0.0.1:%u\n", every_run, web->dns_port);
+    fprintf(file, "[status]\ninterval = %us\n", options->seconds_max ? options->seconds_max / 2 : 86400);
+    fprintf(file, "[crawl]\nmax-pages = %u\n%s", options->pages_max, options->tuning);
     return fclose(file) == 0;
 }
 
@@ -52,6 +54,15 @@ static bool read_summary(const struct crawl_web *web, struct crawl_run *run)
     run->failed = number_of(text, "urls_out") - number_of(text, "done");
     run->is_complete = strstr(text, "\"end\": \"complete\"");
     return run->pages > 0;
+}
+
+/* The status line of the middle, against what there was at the end. */
+static double late_rate(const struct crawl_run *run, const char *output)
+{
+    double seconds, pages;
+    if (sscanf(output, "%lfs pages %lf", &seconds, &pages) != 2 || seconds > run->seconds * 0.9)
+        return 0;
+    return ((double)run->pages - pages) / (run->seconds - seconds);
 }
 
 static void remove_crawl(const struct crawl_web *web)
@@ -88,9 +99,10 @@ bool crawl_run(const struct crawl_web *web, const struct crawl_run_options *opti
                          NULL};
     /* One loop: its housekeeper shares the processor with it, so that the server has the other to itself. */
     struct process_options how = {
-        .arguments = arguments, .cpu = options->threads > 1 ? PROCESS_ANY_CPU : 0, .is_quiet = true};
+        .arguments = arguments, .cpu = options->threads > 1 ? PROCESS_ANY_CPU : 0, .takes_errors = true};
     *run = (struct crawl_run){0};
     bool good = write_tuning(web, options) && process_run(&how, &result) && read_summary(web, run);
+    run->late_rate = options->seconds_max > 1 ? late_rate(run, result.output) : 0;
     run->user_s = result.user_s;
     run->system_s = result.system_s;
     run->peak_bytes = result.peak_bytes;

@@ -11,6 +11,7 @@ struct crawl_run_options {
     const char *seeds;    /* name of a file in the web's directory */
     unsigned threads;     /* 0 stands for 1 */
     unsigned seconds_max; /* the crawl ends itself; 0: when all is fetched */
+    unsigned pages_max;   /* the same after so many pages; 0: no limit */
 };
 
 struct crawl_run {
@@ -22,6 +23,7 @@ struct crawl_run {
     double enters;     /* calls of the kernel by the rings */
     double lost_races; /* compare-and-swaps that failed */
     double visits, hosts, queued, urls_in, failed;
+    double late_rate; /* pages per second in the second half of a run with seconds_max */
     bool is_complete;
 };
 

@@ -34,6 +34,8 @@ static void become(const struct process_options *options, int output)
         int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
         dup2(nothing, STDERR_FILENO);
     }
+    if (options->takes_errors)
+        dup2(output, STDERR_FILENO);
     execvp(options->arguments[0], options->arguments);
     _exit(127);
 }

@@ -15,6 +15,7 @@ struct process_options {
     double seconds_max;     /* then it gets SIGINT, and SIGKILL if that does not help; 0: no limit */
     const char *output;     /* file that gets its standard output; NULL: process_result.output */
     bool is_quiet;          /* its standard error goes nowhere */
+    bool takes_errors;      /* its standard error goes where its output does */
 };
 
 struct process_result {

@@ -1,0 +1,125 @@
+/* How a crawl grows: connections, hosts, loops. Politeness is off throughout. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "macro/crawl_parts.h"
+
+/* Latency of every answer. */
+#define THINK_MS "200"
+/* Descriptors of one ring come out of a table as large as the limit of open files; some are left. */
+#define DESCRIPTORS_SPARE 500
+
+static unsigned loops_for(unsigned connections)
+{
+    unsigned limit = (unsigned)sysconf(_SC_OPEN_MAX), processors = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned loops = (connections + limit - 1) / (limit - DESCRIPTORS_SPARE);
+    return loops < 1 ? 1 : loops > processors ? processors : loops;
+}
+
+static bool run_connections(const struct crawl_web *web, unsigned connections, unsigned loops,
+                            const struct crawl_settings *settings, struct crawl_report *report)
+{
+    char tuning[1024], name[64];
+    struct crawl_run run;
+    snprintf(tuning, sizeof tuning, "%s[store]\nkind = none\n[net]\nconnections = %u\ndns-timeout = 5s\n",
+             crawl_run_rude, connections);
+    struct crawl_run_options options = {
+        .tuning = tuning, .seeds = "seeds", .threads = loops, .seconds_max = (unsigned)settings->seconds * 4};
+    if (!crawl_run(web, &options, &run))
+        return false;
+    snprintf(name, sizeof name, "%u connections, %u loops", connections, loops);
+    /* The first half is spent on names and connections. */
+    run.seconds = run.late_rate > 0 ? (double)run.pages / run.late_rate : run.seconds;
+    crawl_report_add_run(report, name, &run);
+    return true;
+}
+
+bool crawl_connections(const struct crawl_settings *settings, struct crawl_report *report)
+{
+    static const unsigned counts[] = {1000, 100, 10000, 40000};
+    const char *hosts = settings->is_quick ? "200" : "50000";
+    const char *const options[] = {"--plain", "--hosts", hosts, "--think-ms",
+                                   THINK_MS,  "--pages", "200", NULL};
+    const char *const serve[] = {"--threads", "3", "--no-pin", "--connections", "16384", NULL};
+    struct crawl_web web;
+    report->title = "connections: every answer takes " THINK_MS " ms; rates of the second half of the run";
+    if (!crawl_web_begin(&web, &(struct crawl_web_options){.web = options, .serve = serve}))
+        return false;
+    bool good = crawl_web_write_seeds(&web);
+    unsigned last = settings->is_quick ? 2 : sizeof counts / sizeof counts[0];
+    /* As many loops for few connections as for many: the rows differ in one thing. */
+    unsigned loops = loops_for(counts[last - 1]);
+    for (unsigned i = 0; i < settings->repeats && good; i++)
+        for (unsigned c = 0; c < last && good; c++)
+            good = run_connections(&web, counts[c], loops, settings, report);
+    crawl_web_finish(&web, false);
+    return good;
+}
+
+/* Without what it took to read the seeds and to set up: a crawl that ends after one page. */
+static bool run_hosts(const struct crawl_web *web, const char *hosts, const struct crawl_settings *settings,
+                      struct crawl_report *report)
+{
+    char tuning[1024], name[64];
+    struct crawl_run run, setup;
+    snprintf(tuning, sizeof tuning, "%s[store]\nkind = none\n", crawl_run_rude);
+    struct crawl_run_options options = {
+        .tuning = tuning, .seeds = "seeds", .seconds_max = (unsigned)settings->seconds * 4};
+    struct crawl_run_options short_options = options;
+    short_options.pages_max = 1;
+    if (!crawl_run(web, &short_options, &setup) || !crawl_run(web, &options, &run))
+        return false;
+    run.user_s -= setup.user_s;
+    run.system_s -= setup.system_s;
+    snprintf(name, sizeof name, "%s hosts", hosts);
+    crawl_report_add_run(report, name, &run);
+    return true;
+}
+
+bool crawl_hosts(const struct crawl_settings *settings, struct crawl_report *report)
+{
+    static const char *const counts[] = {"1000", "30000", "1000000"};
+    bool good = true;
+    report->title = "hosts: all root pages are seeds, 10 pages per host, set-up not counted";
+    for (unsigned c = 0; c < (settings->is_quick ? 1 : 3) && good; c++) {
+        const char *const options[] = {"--plain", "--hosts", counts[c], "--pages", "10", NULL};
+        struct crawl_web web;
+        if (!crawl_web_begin(&web, &(struct crawl_web_options){.web = options}))
+            return false;
+        good = crawl_web_write_seeds(&web);
+        for (unsigned i = 0; i < settings->repeats && good; i++)
+            good = run_hosts(&web, counts[c], settings, report);
+        crawl_web_finish(&web, false);
+    }
+    return good;
+}
+
+bool crawl_loops(const struct crawl_settings *settings, struct crawl_report *report)
+{
+    char hosts[16], pages[16], tuning[1024];
+    const char *const options[] = {"--plain", "--hosts", hosts, "--pages", pages, NULL};
+    struct crawl_web web;
+    struct crawl_web_truth truth;
+    report->title = "loops: on all processors, which the server shares";
+    snprintf(hosts, sizeof hosts, "%u", settings->hosts);
+    snprintf(pages, sizeof pages, "%u", settings->pages);
+    snprintf(tuning, sizeof tuning, "%s[store]\nkind = none\n", crawl_run_rude);
+    if (!crawl_web_begin(&web, &(struct crawl_web_options){.web = options}))
+        return false;
+    bool good = crawl_web_write_seeds(&web) && crawl_web_write_truth(&web, 10240, &truth);
+    unsigned most = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    for (unsigned i = 0; i < settings->repeats && good; i++)
+        for (unsigned loops = 1; loops <= most && loops <= 64 && good; loops *= 2) {
+            struct crawl_run run;
+            char name[32];
+            struct crawl_run_options how = {.tuning = tuning, .seeds = "seeds", .threads = loops};
+            good = crawl_run(&web, &how, &run) && run.pages == truth.pages;
+            if (!good)
+                fprintf(stderr, "bench_crawl: %u loops lost pages\n", loops);
+            snprintf(name, sizeof name, "%u loops", loops);
+            crawl_report_add_run(report, name, &run);
+        }
+    crawl_web_finish(&web, false);
+    return good;
+}
