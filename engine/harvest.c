@@ -125,8 +125,7 @@ void harvest_links(struct loop *loop, const struct harvest_source *source)
     struct links *links = &loop->harvest.links;
     stats_add(&loop->stats.links, links->count + links->dropped);
     stats_add(&loop->stats.links_lost, links->dropped);
-    uint64_t links_max = loop->tuning->links_per_page_max;
-    for (size_t i = 0; i < links->count && i < links_max; i++) {
+    for (size_t i = 0; i < links->count; i++) {
         const struct link *link = &links->found[i];
         if (link->flags & LINK_NOFOLLOW && loop->tuning->robots_nofollow) {
             stats_add(&loop->stats.links_nofollow, 1);
