@@ -12,7 +12,7 @@
 
 enum {
     EXPRESSIONS_MAX = 256,
-    SEGMENTS_MAX = 256, /* paths with more are looked at as far as this */
+    SEGMENTS_MAX = 256, /* repeats are looked for as far as this */
     HOST_CACHE_SLOTS = 4096,
 };
 
@@ -229,21 +229,24 @@ static struct slice find_extension(const struct tuning *tuning, struct slice pat
     return (struct slice){NULL, 0};
 }
 
-/* Counts segments, and how often the most frequent one that is not empty occurs. */
+/* Counts segments, and how often the most frequent one that is not empty occurs among the first SEGMENTS_MAX.
+ */
 static void count_segments(struct slice path, unsigned *segments, unsigned *repeats)
 {
     struct slice seen[SEGMENTS_MAX];
     *segments = *repeats = 0;
-    while (path.len && *segments < SEGMENTS_MAX) {
+    while (path.len) {
         path = slice_skip(path, 1);
         const char *slash = memchr(path.ptr, '/', path.len);
         struct slice segment = slash ? slice_between(path.ptr, slash) : path;
         path = slice_skip(path, segment.len);
         unsigned same = segment.len > 0;
-        for (unsigned i = 0; i < *segments; i++)
+        if (++*segments > SEGMENTS_MAX)
+            continue;
+        for (unsigned i = 0; i < *segments - 1; i++)
             same += segment.len > 0 && slice_equals(seen[i], segment);
         *repeats = same > *repeats ? same : *repeats;
-        seen[(*segments)++] = segment;
+        seen[*segments - 1] = segment;
     }
 }
 

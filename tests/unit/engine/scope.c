@@ -112,6 +112,17 @@ TEST(a_bad_expression_is_named)
     CHECK(strstr(error.message, "scope.exclude: '(bad': ") == error.message);
 }
 
+TEST(a_path_of_many_segments_is_counted_to_its_end)
+{
+    char text[700] = "http://a.it";
+    begin("[scope]\nmode = any\npath-segments = 300", "http://a.it/");
+    for (int i = 0; i < 300; i++)
+        strcat(text, "/");
+    CHECK(has(text));
+    strcat(text, "/");
+    CHECK_STR(why(text), "path-segments");
+}
+
 TEST(traps)
 {
     begin("[scope]\nmode = any\npath-segments = 5\npath-repeats = 2\nurl-bytes = 100", "http://a.it/");
