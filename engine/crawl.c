@@ -64,25 +64,32 @@ static bool is_token(const char *name)
     return *name;
 }
 
+bool crawl_canonical_rules(const struct tuning *tuning, unsigned *rules, struct tuning_error *error)
+{
+    char names[TUNING_LIST_BYTES];
+    struct slice bad;
+    snprintf(names, sizeof names, "%s", tuning->canonical_rules);
+    for (char *at = names; (at = strchr(at, '\n'));)
+        *at = ',';
+    if (!canonical_parse(rules, names[0] ? slice_of(names) : SLICE("none"), &bad))
+        return fail(error, "scope.canonical: unknown rule '%.*s'", (int)bad.len, bad.ptr);
+    *rules |= CANONICAL_USERINFO; /* a host's key has none, and no secret is sent */
+    return true;
+}
+
 static bool check_identity(struct crawl *crawl, struct tuning_error *error)
 {
     const struct tuning *tuning = &crawl->tuning;
     char text[URL_BYTES_MAX];
     struct url url;
-    struct slice bad;
     url_init(&url, text, sizeof text);
     if (!is_token(tuning->agent_name))
         return fail(error, "crawl.agent-name: '%s' is no product token: letters, '_' and '-' only",
                     tuning->agent_name);
     if (tuning->contact_url[0] && url_parse(&url, NULL, slice_of(tuning->contact_url)) != URL_OK)
         return fail(error, "crawl.contact-url: '%s' is no http or https URL", tuning->contact_url);
-    char names[TUNING_LIST_BYTES];
-    snprintf(names, sizeof names, "%s", tuning->canonical_rules);
-    for (char *at = names; (at = strchr(at, '\n'));)
-        *at = ',';
-    if (!canonical_parse(&crawl->canonical, names[0] ? slice_of(names) : SLICE("none"), &bad))
-        return fail(error, "scope.canonical: unknown rule '%.*s'", (int)bad.len, bad.ptr);
-    crawl->canonical |= CANONICAL_USERINFO; /* a host's key has none, and no secret is sent */
+    if (!crawl_canonical_rules(tuning, &crawl->canonical, error))
+        return false;
     crawl->agent = slice_of(tuning->agent_name);
     tuning_user_agent(tuning, crawl->user_agent, sizeof crawl->user_agent);
     return true;
@@ -178,6 +185,8 @@ static bool keep_inputs(const struct crawl *crawl, const struct crawl_options *o
             fprintf(seeds, "%s\n", options->seeds[i]);
         else
             good = copy_file(crawl, "seeds.txt", options->seeds[i], seeds, error);
+        if (i + 1 < options->seed_count)
+            fputc('\n', seeds); /* the last line of a file may have no end */
     }
     if (fclose(seeds) != 0 && good)
         good = fail(error, "%s: %s", path, strerror(errno));

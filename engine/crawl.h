@@ -85,5 +85,8 @@ struct crawl_options {
  * crawl->end may be CRAWL_END_BAD_TUNING, and nothing is left behind. */
 bool crawl_run(struct crawl *crawl, const struct crawl_options *options, struct tuning_error *error);
 
+/* The rules (enum canonical_rule) that a crawl with this tuning file applies to every URL. */
+bool crawl_canonical_rules(const struct tuning *tuning, unsigned *rules, struct tuning_error *error);
+
 /* "complete", "pages", "time", "signal", "disk-full", "failed" */
 const char *crawl_end_name(enum crawl_end end);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/canonical.h"
+#include "engine/crawl.h"
 #include "engine/scope.h"
 #include "engine/seeds.h"
 #include "engine/tuning.h"
@@ -62,14 +63,27 @@ static void add_seed(void *owner, const struct url *url)
     scope_add_seed(owner, url);
 }
 
-static int ask_scope(const char *directory, const struct url *url)
+/* The URL as the crawl wrote it. */
+static bool canonicalise(struct url *url, const char *directory, struct tuning *tuning)
 {
-    static struct tuning tuning;
     struct tuning_error error;
     char path[1100];
+    unsigned rules;
     snprintf(path, sizeof path, "%s/tuning.ini", directory);
-    tuning_init(&tuning);
-    struct scope *scope = tuning_load(&tuning, path, &error) ? scope_create(&tuning, &error) : NULL;
+    tuning_init(tuning);
+    if (!tuning_load(tuning, path, &error) || !crawl_canonical_rules(tuning, &rules, &error)) {
+        fprintf(stderr, "lycosa: %s\n", error.message);
+        return false;
+    }
+    canonical_apply(url, rules);
+    return true;
+}
+
+static int ask_scope(const char *directory, const struct tuning *tuning, const struct url *url)
+{
+    struct tuning_error error;
+    char path[1100];
+    struct scope *scope = scope_create(tuning, &error);
     if (!scope) {
         fprintf(stderr, "lycosa: %s\n", error.message);
         return LYCOSA_EXIT_FAILED;
@@ -96,6 +110,7 @@ static int ask_scope(const char *directory, const struct url *url)
 
 int lycosa_why_main(int argc, char **argv)
 {
+    static struct tuning tuning;
     char text[URL_BYTES_MAX];
     struct url url;
     if (argc != 3) {
@@ -108,9 +123,8 @@ int lycosa_why_main(int argc, char **argv)
         fprintf(stderr, "lycosa: '%s' is no URL: %s\n", argv[2], url_error_text(error));
         return LYCOSA_EXIT_USAGE;
     }
-    canonical_apply(&url, CANONICAL_DEFAULT);
-    int found = ask_log(argv[1], url_page(&url));
+    int found = canonicalise(&url, argv[1], &tuning) ? ask_log(argv[1], url_page(&url)) : -1;
     if (found < 0)
         return LYCOSA_EXIT_FAILED;
-    return found ? LYCOSA_EXIT_DONE : ask_scope(argv[1], &url);
+    return found ? LYCOSA_EXIT_DONE : ask_scope(argv[1], &tuning, &url);
 }

@@ -3,6 +3,7 @@
 import gzip
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -11,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from simulated import RUDE, Crawl, main, merge  # noqa: E402
+from simulated import BUILD, RUDE, Crawl, main, merge  # noqa: E402
 
 DENY = b"User-agent: *\nDisallow: /denied\n"
 PAGE = b'<a href="/denied">no</a><a href="/allowed">yes</a>'
@@ -162,6 +163,24 @@ def test_userinfo_is_never_part_of_a_host():
     with Servers(answer) as web:
         web.crawl({"scope": {"canonical": "none"}, "robots": {"obey": "no"}})
         assert web.servers[0].paths() == ["/", "/me"], web.servers[0].paths()
+
+
+def test_why_writes_urls_as_the_crawl_did():
+    with Servers(lambda _: (200, {}, b'<a href="/UPPER">')) as web:
+        crawl = web.crawl({"scope": {"canonical": "case"}, "robots": {"obey": "no"}})
+        assert web.servers[0].paths() == ["/", "/upper"], web.servers[0].paths()
+        done = subprocess.run([BUILD / "lycosa", "why", crawl.directory, web.servers[0].url + "/Upper"],
+                              capture_output=True, text=True)
+        assert done.stdout.startswith("fetched"), done.stdout + done.stderr
+
+
+def test_seeds_are_kept_apart():
+    with Servers(lambda _: (200, {}, b"")) as web:
+        more = web.directory / "more.txt"
+        more.write_text(web.servers[0].url + "/more")  # without the end of its line
+        crawl = web.crawl({"robots": {"obey": "no"}}, more)
+        kept = (crawl.directory / "seeds.txt").read_text().split()
+        assert sorted(kept) == [web.servers[0].url + "/", web.servers[0].url + "/more"], kept
 
 
 def test_reload_keeps_the_command_line():
