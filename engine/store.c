@@ -63,7 +63,9 @@ int store_init(struct store *store, const struct tuning *tuning, const char *dir
     int error = outlet_init(&store->outlet, directory, bytes > least ? bytes : least);
     if (error)
         return error;
-    store->scratch_bytes = compressed_bound(record_bytes_max(tuning));
+    size_t request_max = WARC_HEADER_BYTES_MAX + REQUEST_BYTES_MAX + WARC_TRAILER_BYTES;
+    size_t response_max = record_bytes_max(tuning);
+    store->scratch_bytes = compressed_bound(response_max > request_max ? response_max : request_max);
     store->scratch = malloc(store->scratch_bytes);
     warc_ids_init(&store->ids);
     if (make_compressor(store) && store->scratch)
@@ -124,7 +126,6 @@ static void write_record(struct store *store, struct slice record)
     }
     outlet_mark(&store->outlet);
     store->offset += written;
-    store->bytes_written += written;
 }
 
 static uint64_t wall_clock_us(void)
@@ -188,9 +189,9 @@ static bool begin_file(struct store *store)
 /* Renames the field in place: both names have 17 letters. */
 static void hide_transfer_encoding(char *head, size_t head_len)
 {
-    static const char from[] = "\r\ntransfer-encoding", to[] = "\r\nX-Transfer-Coding";
+    static const char from[] = "\ntransfer-encoding", to[] = "\nX-Transfer-Coding";
     for (size_t i = 0; i + sizeof from - 1 <= head_len; i++)
-        if (head[i] == '\r' && strncasecmp(head + i, from, sizeof from - 1) == 0)
+        if (head[i] == '\n' && strncasecmp(head + i, from, sizeof from - 1) == 0)
             memcpy(head + i, to, sizeof to - 1);
 }
 
@@ -241,14 +242,13 @@ static void write_request(struct store *store, const struct store_page *page, co
     write_record(store, (struct slice){record, len + WARC_TRAILER_BYTES});
 }
 
-bool store_add(struct store *store, const struct store_page *page, struct store_place *place)
+bool store_add(struct store *store, const struct store_page *page)
 {
     if (outlet_room(&store->outlet) < room_needed(page->head_len + page->body_len, page->request.len))
         return false;
     if ((store->serial == 0 || store->offset >= store->tuning->store_file_bytes) && !begin_file(store))
         return false;
     struct warc_id response = warc_ids_next(&store->ids);
-    *place = (struct store_place){store->filename, store->offset};
     hide_transfer_encoding(page->response, page->head_len);
     write_response(store, page, &response);
     write_request(store, page, &response);

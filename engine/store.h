@@ -35,12 +35,6 @@ struct store_page {
     const unsigned char *payload_digest; /* SHA-1 of the body */
 };
 
-/* Where a page went: for crawl.log. */
-struct store_place {
-    const char *filename;
-    uint64_t offset;
-};
-
 struct store {
     const struct tuning *tuning;
     struct outlet outlet;
@@ -50,7 +44,6 @@ struct store {
     unsigned loop;
     unsigned serial;
     uint64_t offset; /* in the open file */
-    uint64_t bytes_written;
     struct libdeflate_compressor *compressor;
     struct isal_zstream *igzip;
     char *scratch; /* a compressed record that does not fit the rest of a block */
@@ -62,4 +55,4 @@ int store_init(struct store *store, const struct tuning *tuning, const char *dir
 void store_fini(struct store *store);
 
 /* False: what was stored before is still on its way to the disk; try again later. */
-bool store_add(struct store *store, const struct store_page *page, struct store_place *place);
+bool store_add(struct store *store, const struct store_page *page);

@@ -260,7 +260,6 @@ static bool store_page(struct reading *reading)
     struct loop *loop = visit->loop;
     struct visit_page *page = &visit->page;
     char request[URL_BYTES_MAX + 2048], address[INET6_ADDRSTRLEN];
-    struct store_place place;
     if (!loop_has_log_room(loop))
         return false;
     if (loop->tuning->store_kind == TUNING_STORE_NONE ||
@@ -280,7 +279,7 @@ static bool store_page(struct reading *reading)
         .is_tls = visit->host->is_https,
         .payload_digest = reading->digest,
     };
-    if (!store_add(&loop->store, &record, &place))
+    if (!store_add(&loop->store, &record))
         return false;
     stats_add(&loop->stats.stored, 1);
     return true;
