@@ -352,9 +352,9 @@ static void read_mail(struct frontier_loop *loop, uint64_t now_ns)
     while (node) {
         struct host *host = (struct host *)((char *)node - offsetof(struct host, message));
         node = node->next;
-        if (lf_load(&host->home, relaxed) != loop->index)
-            send_home(loop, host, (enum host_state)host->state); /* it moved while it was on its way */
-        else if (host->state == HOST_RETURNING)
+        assert(lf_load(&host->home, relaxed) ==
+               loop->index); /* only its home changes that, not the way there */
+        if (host->state == HOST_RETURNING)
             settle(loop, host, now_ns);
         else
             place(loop, host, now_ns);

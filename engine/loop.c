@@ -94,7 +94,6 @@ static void on_looked_up(struct dns_query *query)
     struct host *host = lookup->host;
     struct dns_answer answer = query->answer;
     free(lookup);
-    loop->resolving--;
     on_answer(loop, host, &answer);
 }
 
@@ -110,7 +109,6 @@ static void resolve(void *owner, struct host *host)
     *lookup = (struct lookup){.query = {.on_done = on_looked_up}, .loop = loop, .host = host};
     if (name.ptr[0] == '[')
         name = (struct slice){name.ptr + 1, name.len - 2};
-    loop->resolving++;
     if (conn_loop_resolve(&loop->conns, &lookup->query, name))
         on_looked_up(&lookup->query);
 }

@@ -56,7 +56,6 @@ struct loop {
     struct visit *stalled; /* pages that wait for the store */
     unsigned visits_open;
     unsigned visits_max;
-    unsigned resolving;      /* queries under way */
     uint64_t debt_ns;        /* bandwidth: no request before this moment */
     int64_t clock_offset_us; /* wall clock minus monotonic clock */
 

@@ -36,11 +36,10 @@ struct stats_histogram {
     X(links_known) /* that the sieve knew */                                                                 \
     X(links_lost)  /* the sieve or the frontier was full */                                                  \
     X(redirects)                                                                                             \
-    X(truncated)  /* bodies cut at the limit */                                                              \
-    X(stored)     /* pages given to the store */                                                             \
-    X(duplicates) /* pages whose body was seen before */                                                     \
-    X(log_lost)   /* lines of crawl.log for which there was no room */                                       \
-    X(stalls)     /* turns in which no visit could begin for want of store, memory or bandwidth */           \
+    X(truncated) /* bodies cut at the limit */                                                               \
+    X(stored)    /* pages given to the store */                                                              \
+    X(log_lost)  /* lines of crawl.log for which there was no room */                                        \
+    X(stalls)    /* turns in which no visit could begin for want of store, memory or bandwidth */            \
     X(turns)                                                                                                 \
     X(ring_enters)                                                                                           \
     X(buffers_exhausted) /* receives that waited for a buffer */                                             \
