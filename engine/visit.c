@@ -211,6 +211,8 @@ static void ask(struct visit *visit)
 static void on_ready(struct conn *conn)
 {
     struct visit *visit = visit_of(conn);
+    enum tls_error error = conn->tls ? tls_certificate_error(conn->tls) : TLS_OK;
+    visit->certificate = error == TLS_OK ? FETCH_DONE : outcome_of_tls(error);
     if (phase_of(visit->loop) != CRAWL_RUNNING)
         end(visit);
     else

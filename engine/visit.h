@@ -68,11 +68,12 @@ struct visit {
     struct loop *loop;
     struct host *host;
     struct host_item *item;
-    struct visit *next; /* in the list of the free or of the stalled */
-    uint8_t state;      /* enum visit_state */
-    uint8_t asks;       /* enum visit_asks */
-    bool holds_page;    /* a place under max-pages is reserved */
-    uint64_t begin_ns;  /* of the visit: the start of its connection */
+    struct visit *next;             /* in the list of the free or of the stalled */
+    uint8_t state;                  /* enum visit_state */
+    uint8_t asks;                   /* enum visit_asks */
+    bool holds_page;                /* a place under max-pages is reserved */
+    enum fetch_outcome certificate; /* what is wrong with it and was let pass; FETCH_DONE: nothing */
+    uint64_t begin_ns;              /* of the visit: the start of its connection */
     uint64_t last_byte_ns;
     struct politeness_visit times;
     struct visit_page page;

@@ -303,6 +303,8 @@ static void conclude(struct reading *reading)
     verdict->size = (int64_t)page->body_len;
     verdict->start_ns = visit->conn.times.request_ns;
     verdict->mime = page->known[HTTP_KNOWN_CONTENT_TYPE];
+    if (visit->certificate != FETCH_DONE)
+        verdict->annotation = slice_of(outcome_name(visit->certificate));
     if (page->is_truncated) {
         verdict->outcome = FETCH_BODY_TOO_LONG;
         stats_add(&visit->loop->stats.truncated, 1);

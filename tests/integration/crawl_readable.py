@@ -68,6 +68,13 @@ def test_log_has_heritrix_columns():
         assert total == len(crawl.log) == crawl.summary["urls_out"]
 
 
+def test_log_names_what_is_wrong_with_a_certificate():
+    with Web("--hosts", "4", "--pages", "5", "--plain", "--https", "1", "--fault", "expired=0.5") as web:
+        crawl = Crawl(web, merge(RUDE, {"net": {"tls-ca-file": web.ca, "tls-verify": "no"}}))
+        said = {row[11] for row in crawl.log if row[3].startswith("https")}
+        assert said == {"done", "done,tls-cert-expired"}, said
+
+
 def test_why():
     tuning = merge(RUDE, IMPATIENT, {"scope": {"exclude": "/music/"}})
     with Web(*WEB, "--robots-rules", "0.4") as web:
@@ -92,5 +99,6 @@ def test_summary_is_json():
         json.dumps(crawl.summary)
 
 
-main([test_every_page_is_in_a_valid_warc, test_plain_and_other_levels, test_old_readers_get_the_old_version, test_log_has_heritrix_columns, test_why,
+main([test_every_page_is_in_a_valid_warc, test_plain_and_other_levels, test_old_readers_get_the_old_version, test_log_has_heritrix_columns,
+      test_log_names_what_is_wrong_with_a_certificate, test_why,
       test_summary_is_json])
