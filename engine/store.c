@@ -244,8 +244,10 @@ static void write_request(struct store *store, const struct store_page *page, co
 
 bool store_add(struct store *store, const struct store_page *page)
 {
-    if (outlet_room(&store->outlet) < room_needed(page->head_len + page->body_len, page->request.len))
+    if (outlet_room(&store->outlet) < room_needed(page->head_len + page->body_len, page->request.len)) {
+        outlet_flush(&store->outlet); /* or the block that is not full yet would be waited for */
         return false;
+    }
     if ((store->serial == 0 || store->offset >= store->tuning->store_file_bytes) && !begin_file(store))
         return false;
     struct warc_id response = warc_ids_next(&store->ids);
