@@ -131,7 +131,14 @@ void harvest_links(struct loop *loop, const struct harvest_source *source)
             stats_add(&loop->stats.links_nofollow, 1);
             continue;
         }
-        harvest_link(loop, source, link->url, kind_of((enum link_kind)link->kind));
+        enum host_item_kind kind = kind_of((enum link_kind)link->kind);
+        if (kind == HOST_ITEM_EMBED && !loop->crawl->tuning.scope_embeds) {
+            /* The scope would say so, too, but after the URL was parsed. */
+            stats_add(&loop->stats.links_out_of_scope, 1);
+            stats_add(&loop->stats.scope[SCOPE_EMBED], 1);
+            continue;
+        }
+        harvest_link(loop, source, link->url, kind);
     }
     harvest_flush(loop);
 }

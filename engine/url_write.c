@@ -45,6 +45,14 @@ size_t url_write_span(struct url_writer *out, struct slice bytes, unsigned stop)
 {
     size_t room = out->size - out->len, n = bytes.len < room ? bytes.len : room, i = 0;
     char *to = out->text + out->len;
+    for (; i + 8 <= n; i += 8) {
+        unsigned classes = 0;
+        for (size_t j = 0; j < 8; j++)
+            classes |= url_classes[(uint8_t)bytes.ptr[i + j]];
+        if (classes & stop)
+            break;
+        memcpy(to + i, bytes.ptr + i, 8);
+    }
     while (i < n && !url_class_has(bytes.ptr[i], stop)) {
         to[i] = bytes.ptr[i];
         i++;
