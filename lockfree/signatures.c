@@ -93,8 +93,8 @@ struct look {
 #ifdef WIDE
 /* CPUs with AVX load aligned 16 bytes at once: no slot is torn. A load is an acquire (A1) on x86; the barrier
  * keeps the compiler to it. */
-__attribute__((target("avx2,popcnt"))) static struct look look_wide(const _Atomic(uint64_t) *slots,
-                                                                    uint64_t signature)
+__attribute__((target("avx2,popcnt"))) static inline struct look look_wide(const _Atomic(uint64_t) *slots,
+                                                                           uint64_t signature)
 {
     const __m256i *line = (const __m256i *)(const void *)slots;
     __m256i low = _mm256_load_si256(line), high = _mm256_load_si256(line + 1);
@@ -226,36 +226,80 @@ size_t signatures_add_batch(struct signatures_writer *writer, const uint64_t *si
     return added;
 }
 
-/* One group whose home lines have been fetched. Those that lie in a later line wait until the others are
- * done, while that line is fetched. */
-static size_t has_group(struct signatures *set, const uint64_t *signatures, size_t count, bool *found)
+struct has_batch {
+    struct signatures *set;
+    const uint64_t *signatures;
+    size_t count;
+    bool *found;
+};
+
+typedef struct look look_function(const _Atomic(uint64_t) *slots, uint64_t signature);
+
+/* Those that lie in a later line than their home: numbers[0..count), at most GROUP. */
+struct late {
+    size_t numbers[GROUP];
+    size_t count;
+};
+
+static size_t has_late(const struct has_batch *batch, struct late *late)
 {
-    size_t late[GROUP], lates = 0, present = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t line = home_of(set, signatures[i]);
-        struct look look = look_at(set, line, signatures[i]);
-        if (!signatures[i] || (!look.found && look.filled == TOGETHER)) {
-            __builtin_prefetch((const void *)&set->slots[line_after(set, line)]);
-            late[lates++] = i;
-            continue;
-        }
-        present += found[i] = look.found;
+    size_t present = 0;
+    for (size_t i = 0; i < late->count; i++) {
+        size_t number = late->numbers[i];
+        present += batch->found[number] = signatures_has(batch->set, batch->signatures[number]);
     }
-    for (size_t i = 0; i < lates; i++)
-        present += found[late[i]] = signatures_has(set, signatures[late[i]]);
+    late->count = 0;
     return present;
 }
 
+/* Always GROUP lines ahead with fetching. What lies in a later line waits until some have come together,
+ * while that line is fetched. Inlined, so that `look` is known and inlined too. */
+__attribute__((always_inline)) static inline size_t has_all(const struct has_batch *batch,
+                                                            look_function *look)
+{
+    struct signatures *set = batch->set;
+    const uint64_t *signatures = batch->signatures;
+    uint64_t homes[GROUP];
+    struct late late = {.count = 0};
+    size_t present = 0;
+    for (size_t i = 0; i < GROUP && i < batch->count; i++) {
+        homes[i] = home_of(set, signatures[i]);
+        __builtin_prefetch((const void *)&set->slots[homes[i]]);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        uint64_t home = homes[i % GROUP];
+        if (i + GROUP < batch->count) {
+            homes[i % GROUP] = home_of(set, signatures[i + GROUP]);
+            __builtin_prefetch((const void *)&set->slots[homes[i % GROUP]]);
+        }
+        struct look seen = look(set->slots + home, signatures[i]);
+        if (__builtin_expect(!signatures[i] || (!seen.found && seen.filled == TOGETHER), 0)) {
+            __builtin_prefetch((const void *)&set->slots[line_after(set, home)]);
+            late.numbers[late.count++] = i;
+            if (late.count == GROUP)
+                present += has_late(batch, &late);
+            continue;
+        }
+        present += batch->found[i] = seen.found;
+    }
+    return present + has_late(batch, &late);
+}
+
+#ifdef WIDE
+__attribute__((target("avx2,popcnt"))) static size_t has_all_wide(const struct has_batch *batch)
+{
+    return has_all(batch, look_wide);
+}
+#endif
+
 size_t signatures_has_batch(struct signatures *set, const uint64_t *signatures, size_t count, bool *found)
 {
-    size_t present = 0;
-    prefetch(set, signatures, group_at(0, count));
-    for (size_t from = 0; from < count; from += GROUP) {
-        size_t ahead = from + GROUP;
-        prefetch(set, signatures + ahead, group_at(ahead, count));
-        present += has_group(set, signatures + from, group_at(from, count), found + from);
-    }
-    return present;
+    struct has_batch batch = {set, signatures, count, found};
+#ifdef WIDE
+    if (!set->plain)
+        return has_all_wide(&batch);
+#endif
+    return has_all(&batch, look_plain);
 }
 
 uint64_t signatures_count(struct signatures *set)
