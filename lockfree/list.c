@@ -67,14 +67,30 @@ static uintptr_t finish_fence(struct list_node *fence, uintptr_t link)
     return link;
 }
 
+/* list_skip for one who wants to know the node before, and stops at deleted ones. */
+static inline struct list_place skip_from(struct list_node *prev, uintptr_t link, uint64_t key)
+{
+    while (!(link & LIST_FLAGS)) {
+        struct list_node *node = (struct list_node *)link;
+        uintptr_t next = lf_load(&node->next, acquire); /* A1, pairs with R1, R2, R3, R4 */
+        if ((next & LIST_MARK) || lf_plain_read(node->key) >= key)
+            break;
+        prev = node;
+        link = next;
+    }
+    return (struct list_place){.prev = prev, .link = link};
+}
+
 /* False: lost a race on the way, start anew. */
 static bool search_once(struct list_node *fence, const struct list_query *query, struct list_place *place)
 {
     struct list_node *prev = fence;
     uintptr_t link = lf_load(&prev->next, acquire); /* A1, pairs with R1, R2, R3 */
     for (;;) {
+        *place = skip_from(prev, link, query->key);
+        prev = place->prev;
+        link = place->link;
         struct list_node *node = list_node_of(link);
-        *place = (struct list_place){.prev = prev, .link = link};
         if (!node || ((link & LIST_FENCE) && query->within))
             return true;
         uintptr_t next = lf_load(&node->next, acquire); /* A1, pairs with R1, R2, R3, R4 */
