@@ -121,6 +121,7 @@ TEST(a_path_of_many_segments_is_counted_to_its_end)
     CHECK(has(text));
     text[host_len + 300] = '/';
     CHECK_STR(why(text), "path-segments");
+    finish();
 }
 
 TEST(traps)
