@@ -48,6 +48,11 @@ static unsigned class_of(size_t size)
     return class;
 }
 
+bool buffer_pool_could_fit(const struct buffer_pool *pool, size_t size)
+{
+    return (size_t)1 << (class_of(size) + BUFFER_BYTES_MIN_LOG2) <= pool->bytes_max;
+}
+
 /* Frees the largest kept buffers until `size` more bytes fit the budget. */
 static void make_room(struct buffer_pool *pool, size_t size)
 {

@@ -27,6 +27,8 @@ void buffer_pool_fini(struct buffer_pool *pool);
 
 /* True if the budget allows for another page of ordinary size. */
 bool buffer_pool_has_room(const struct buffer_pool *pool);
+/* True if a buffer of this size fits once all others are back. */
+bool buffer_pool_could_fit(const struct buffer_pool *pool, size_t size);
 
 /* Makes the buffer at least `size` bytes, keeping its first `used` bytes. False: the budget is full; the
  * buffer is as it was. */

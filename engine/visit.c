@@ -13,6 +13,9 @@
 /* URLs that robots.txt forbids are logged in passing: so many before the loop gets its turn. */
 enum { DENIED_PER_REQUEST_MAX = 256 };
 
+/* Until pages that have the memory are done with. */
+#define CROWDED_WAIT_NS (100 * CLOCK_NS_PER_MS)
+
 /* A server's word is good for so much memory; beyond it, bytes have to come first. */
 enum { PROMISED_BYTES_MAX = 1 << 18 };
 
@@ -238,6 +241,13 @@ static struct slice moved(struct slice text, struct slice raw, const char *copy)
     return text.ptr ? (struct slice){copy + (text.ptr - raw.ptr), text.len} : text;
 }
 
+/* No memory for the page: either other visits have it, or the page is too large for all of it. */
+static void run_out_of_memory(struct visit *visit, size_t size)
+{
+    visit->is_crowded = buffer_pool_could_fit(&visit->loop->pages, size + visit->loop->decoded.size);
+    conn_close(&visit->conn, FETCH_NO_MEMORY);
+}
+
 static void on_head(struct conn *conn, const struct http_head *head)
 {
     struct visit *visit = visit_of(conn);
@@ -248,7 +258,7 @@ static void on_head(struct conn *conn, const struct http_head *head)
     body = body < PROMISED_BYTES_MAX ? body : PROMISED_BYTES_MAX;
     size_t size = STORE_HEADROOM + head->raw.len + body + STORE_TAILROOM;
     if (!buffer_reserve(&visit->loop->pages, &page->buffer, size, 0)) {
-        conn_close(conn, FETCH_NO_MEMORY);
+        run_out_of_memory(visit, size);
         return;
     }
     char *copy = visit_response(page);
@@ -282,7 +292,7 @@ static void on_body(struct conn *conn, struct slice bytes)
     const char *old = visit_response(page);
     if (size > page->buffer.size) {
         if (!buffer_reserve(&visit->loop->pages, &page->buffer, size, used)) {
-            conn_close(conn, FETCH_NO_MEMORY);
+            run_out_of_memory(visit, size);
             return;
         }
         follow(page, old, page->head_len);
@@ -380,6 +390,10 @@ static void retry_or_drop(struct visit *visit, enum fetch_outcome outcome)
 
 static void on_failure(struct visit *visit, enum fetch_outcome outcome)
 {
+    if (outcome == FETCH_NO_MEMORY && visit->is_crowded) {
+        visit->times.failure_wait_ns = CROWDED_WAIT_NS * (1 + visit->host->id % 8); /* not all at once */
+        outcome = FETCH_ABORTED; /* as if not begun; what it held is there for the others */
+    }
     if (outcome != FETCH_ABORTED && is_host_failure(outcome))
         count_host_failure(visit, outcome);
     if (visit->asks == VISIT_ASKS_PAGE && visit->item)

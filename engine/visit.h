@@ -72,6 +72,7 @@ struct visit {
     uint8_t state;                  /* enum visit_state */
     uint8_t asks;                   /* enum visit_asks */
     bool holds_page;                /* a place under max-pages is reserved */
+    bool is_crowded;                /* it ends because other visits have the memory for pages */
     enum fetch_outcome certificate; /* what is wrong with it and was let pass; FETCH_DONE: nothing */
     uint64_t begin_ns;              /* of the visit: the start of its connection */
     uint64_t last_byte_ns;

@@ -45,3 +45,17 @@ TEST(the_budget_holds_kept_buffers_included)
     buffer_release(&pool, &one);
     buffer_pool_fini(&pool);
 }
+
+TEST(what_could_fit_is_told_from_what_never_will)
+{
+    struct buffer_pool pool;
+    struct buffer large = {0}, other = {0};
+    buffer_pool_init(&pool, 1 << 20);
+    CHECK(buffer_pool_could_fit(&pool, 1 << 20) && !buffer_pool_could_fit(&pool, (1 << 20) + 1));
+    CHECK(buffer_reserve(&pool, &other, 100, 0));
+    CHECK(!buffer_reserve(&pool, &large, 1 << 20, 0) && buffer_pool_could_fit(&pool, 1 << 20));
+    buffer_release(&pool, &other);
+    CHECK(buffer_reserve(&pool, &large, 1 << 20, 0));
+    buffer_release(&pool, &large);
+    buffer_pool_fini(&pool);
+}
