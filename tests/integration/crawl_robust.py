@@ -194,13 +194,17 @@ def test_frontier_full_of_urls():
 
 
 def test_no_memory_for_pages():
+    """Pages wait for one another; only what fits no loop's half of the budget is left out."""
     hosts = "15" if is_sanitized() else "40"
-    with Web("--hosts", hosts, "--pages", "10", "--plain", "--size", "200000") as web:
-        tuning = merge(RUDE, IMPATIENT, {"memory": {"pages": "1MiB"}})
+    with Web("--hosts", hosts, "--pages", "10", "--plain", "--size", "100000", "--size-max", "900000") as web:
+        tuning = merge(RUDE, {"retry": {"times": "0"}, "memory": {"pages": "1MiB"}})
         crawl = Crawl(web, tuning, "--threads", "2", timeout=60)
         print(f"  {crawl.summary['outcomes']} {crawl.summary['seconds']} s")
         assert crawl.code == 0 and crawl.summary["end"] == "complete", crawl.stderr
         assert set(crawl.summary["outcomes"]) <= {"done", "no-memory"}, crawl.summary["outcomes"]
+        sizes = {url: size for url, (_, size) in web.truth("--digest", "xxh3").items()}
+        left_out = [url for url, outcome in outcomes_by_url(crawl).items() if outcome == "no-memory"]
+        assert all(sizes[url] > 400000 for url in left_out), [sizes[url] for url in left_out]
 
 
 def test_store_that_cannot_keep_up():
