@@ -69,20 +69,6 @@ static void connect_host(struct visit *visit)
     conn_begin(&visit->conn, &target);
 }
 
-void visit_begin(struct loop *loop, struct host *host)
-{
-    struct visit *visit = loop->visits_free;
-    loop->visits_free = visit->next;
-    loop->visits_open++;
-    *visit = (struct visit){.loop = loop, .host = host, .begin_ns = clock_now_ns()};
-    visit->last_byte_ns = visit->begin_ns;
-    conn_init(&visit->conn, &loop->conns, &events);
-    visit->conn.owner = visit;
-    set_address(visit, &frontier_address(&loop->crawl->frontier, host->address)->key);
-    stats_add(&loop->stats.visits, 1);
-    connect_host(visit);
-}
-
 static void release_page(struct visit *visit)
 {
     buffer_release(&visit->loop->pages, &visit->page.buffer);
@@ -118,36 +104,65 @@ static bool has_reached_limit(const struct tuning *tuning, const struct host *ho
 }
 
 /* Whether an item may be asked for; if not, that is its verdict. */
-static bool may_ask(struct visit *visit, struct host_item *item)
+static bool may_ask(struct loop *loop, struct host *host, struct host_item *item)
 {
-    struct loop *loop = visit->loop;
     const struct tuning *tuning = loop->tuning;
     struct robots_rule rule = {.pattern = {NULL, 0}};
     struct loop_verdict verdict = {.size = -1};
     if (item->kind == HOST_ITEM_ROBOTS)
         return true;
-    if (has_reached_limit(tuning, visit->host)) {
+    if (has_reached_limit(tuning, host)) {
         verdict.outcome = FETCH_HOST_LIMIT;
-    } else if (tuning->robots_obey && !robots_allows(visit->host->robots, host_item_path(item), &rule)) {
+    } else if (tuning->robots_obey && !robots_allows(host->robots, host_item_path(item), &rule)) {
         verdict.outcome = FETCH_ROBOTS_DENIED;
         verdict.annotation = rule.pattern;
     } else {
         return true;
     }
-    loop_finish_item(loop, visit->host, item, &verdict);
+    loop_finish_item(loop, host, item, &verdict);
     return false;
 }
 
 /* The next URL that may be asked for; NULL: none now. */
-static struct host_item *next_item(struct visit *visit)
+static struct host_item *next_item(struct loop *loop, struct host *host)
 {
-    bool weights = visit->loop->tuning->url_weights;
-    for (int i = 0; i < DENIED_PER_REQUEST_MAX && loop_has_log_room(visit->loop); i++) {
-        struct host_item *item = host_pop(visit->host, weights);
-        if (!item || may_ask(visit, item))
+    bool weights = loop->tuning->url_weights;
+    for (int i = 0; i < DENIED_PER_REQUEST_MAX && loop_has_log_room(loop); i++) {
+        struct host_item *item = host_pop(host, weights);
+        if (!item || may_ask(loop, host, item))
             return item;
     }
     return NULL;
+}
+
+/* With its rules at hand it can be told without a connection that a host has nothing to be asked for. */
+static bool is_needless(struct loop *loop, struct host *host)
+{
+    bool has_rules = !loop->tuning->robots_obey || visit_has_fresh_rules(host);
+    if (!has_rules || !loop_has_log_room(loop))
+        return false;
+    struct host_item *item = next_item(loop, host);
+    if (item)
+        host_unpop(host, item);
+    return !item;
+}
+
+void visit_begin(struct loop *loop, struct host *host)
+{
+    if (is_needless(loop, host)) {
+        frontier_return(&loop->frontier, host, &(struct politeness_visit){0}, clock_now_ns());
+        return;
+    }
+    struct visit *visit = loop->visits_free;
+    loop->visits_free = visit->next;
+    loop->visits_open++;
+    *visit = (struct visit){.loop = loop, .host = host, .begin_ns = clock_now_ns()};
+    visit->last_byte_ns = visit->begin_ns;
+    conn_init(&visit->conn, &loop->conns, &events);
+    visit->conn.owner = visit;
+    set_address(visit, &frontier_address(&loop->crawl->frontier, host->address)->key);
+    stats_add(&loop->stats.visits, 1);
+    connect_host(visit);
 }
 
 /* With max-pages, a place is taken before a page is asked for, so that the limit is kept to the page. */
@@ -194,7 +209,7 @@ static void ask(struct visit *visit)
     if (!item && visit->loop->tuning->robots_obey && !visit_has_robots(visit))
         return;
     if (!item && reserve_page(visit))
-        item = next_item(visit);
+        item = next_item(visit->loop, visit->host);
     if (!item) {
         give_page_back(visit);
         end(visit);

@@ -85,7 +85,7 @@ struct visit {
  * gives its token back and is true. */
 bool visit_put_off(struct loop *loop, struct host *host, uint64_t now_ns);
 
-/* `host` is the caller's by its token. */
+/* `host` is the caller's by its token, which goes back at once if nothing may be asked for. */
 void visit_begin(struct loop *loop, struct host *host);
 
 /* Tries again to store the pages that wait. */
@@ -103,6 +103,7 @@ void visit_request(struct visit *visit, struct slice path);
 bool visit_read_page(struct visit *visit);
 /* Deals with the response to a request for robots.txt; status 0: there was none. */
 void visit_read_robots(struct visit *visit, int status);
+bool visit_has_fresh_rules(const struct host *host);
 /* Whether the host's rules are there to be asked; if not, asks for them or ends the visit. */
 bool visit_has_robots(struct visit *visit);
 /* The host that was to answer for another's robots.txt is given up: the other's is unreachable. */

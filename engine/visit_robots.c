@@ -123,6 +123,11 @@ bool visit_put_off(struct loop *loop, struct host *host, uint64_t now_ns)
     return true;
 }
 
+bool visit_has_fresh_rules(const struct host *host)
+{
+    return host->robots && clock_now_ns() < host->robots_until_ns;
+}
+
 bool visit_has_robots(struct visit *visit)
 {
     struct host *host = visit->host;
@@ -130,7 +135,7 @@ bool visit_has_robots(struct visit *visit)
         end_visit(visit);
         return false;
     }
-    if (host->robots && clock_now_ns() < host->robots_until_ns)
+    if (visit_has_fresh_rules(host))
         return true;
     visit->asks = VISIT_ASKS_ROBOTS;
     visit_request(visit, robots_path(host));

@@ -42,8 +42,13 @@ class Server(ThreadingHTTPServer):
         super().__init__((address, 0), Handler)
         self.answer = answer
         self.asked = []
+        self.connections = 0
         self.url = f"http://{address}:{self.server_port}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def process_request(self, request, client_address):
+        self.connections += 1
+        super().process_request(request, client_address)
 
     def paths(self):
         return [path for path, _ in self.asked]
@@ -76,7 +81,8 @@ class Servers:
         return path
 
     def crawl(self, tuning, *arguments, **options):
-        crawl = Crawl(self, merge(RUDE, {"scope": {"mode": "hosts"}}, tuning), *arguments, timeout=60, **options)
+        base = {"scope": {"mode": "hosts"}, "robots": {"retry": "1s"}, "retry": {"wait": "100ms"}}
+        crawl = Crawl(self, merge(RUDE, base, tuning), *arguments, timeout=60, **options)
         assert crawl.code == 0, crawl.stderr[-2000:]
         return crawl
 
@@ -155,6 +161,14 @@ def test_robots_elsewhere_unreachable():
         moments = web.servers[0].moments("/robots.txt")
         assert len(moments) == 2 and moments[1] - moments[0] >= 3, moments
         assert crawl.summary["outcomes"] == {"robots-unreachable": 1}
+
+
+def test_nobody_connects_for_nothing():
+    links = "".join(f'<a href="/{i}">' for i in range(2000)).encode()
+    with Servers(lambda _: (200, {}, links)) as web:
+        crawl = web.crawl({"limits": {"pages-per-host": "2"}, "robots": {"obey": "no"}})
+        assert crawl.summary["outcomes"] == {"done": 2, "host-limit": 1999}, crawl.summary["outcomes"]
+        assert web.servers[0].connections == 1, web.servers[0].connections
 
 
 def test_userinfo_is_never_part_of_a_host():
