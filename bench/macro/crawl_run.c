@@ -111,3 +111,9 @@ bool crawl_run(const struct crawl_web *web, const struct crawl_run_options *opti
         fprintf(stderr, "bench_crawl: the crawl failed: %s\n", result.output);
     return good;
 }
+
+void crawl_run_without(struct crawl_run *run, const struct crawl_run *setup)
+{
+    run->user_s -= setup->user_s;
+    run->system_s -= setup->system_s;
+}

@@ -30,5 +30,8 @@ struct crawl_run {
 /* No rests, no robots.txt, one connection per host at a time and 16 per address: the machine is the limit. */
 extern const char crawl_run_rude[];
 
+/* Takes the processor time of `setup` off that of `run`. */
+void crawl_run_without(struct crawl_run *run, const struct crawl_run *setup);
+
 /* False, with a message, if lycosa failed. The crawl's directory is gone afterwards. */
 bool crawl_run(const struct crawl_web *web, const struct crawl_run_options *options, struct crawl_run *run);

@@ -70,8 +70,7 @@ static bool run_hosts(const struct crawl_web *web, const char *hosts, const stru
     short_options.pages_max = 1;
     if (!crawl_run(web, &short_options, &setup) || !crawl_run(web, &options, &run))
         return false;
-    run.user_s -= setup.user_s;
-    run.system_s -= setup.system_s;
+    crawl_run_without(&run, &setup);
     snprintf(name, sizeof name, "%s hosts", hosts);
     crawl_report_add_run(report, name, &run);
     return true;

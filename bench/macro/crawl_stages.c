@@ -67,14 +67,18 @@ static void close_webs(struct webs *webs)
         crawl_web_finish(&webs->web[i], false);
 }
 
+/* Set-up is measured by a crawl that ends after one page, and not counted. */
 static bool run_stage(const struct webs *webs, const struct stage *stage, struct crawl_report *report)
 {
     char tuning[1024];
-    struct crawl_run run;
+    struct crawl_run run, setup;
     snprintf(tuning, sizeof tuning, "%s%s", crawl_run_rude, stage->tuning);
-    struct crawl_run_options options = {.tuning = tuning, .seeds = stage->seeds};
-    if (!crawl_run(&webs->web[stage->web], &options, &run))
+    struct crawl_run_options options = {.tuning = tuning, .seeds = stage->seeds},
+                             short_options = {.tuning = tuning, .seeds = stage->seeds, .pages_max = 1};
+    if (!crawl_run(&webs->web[stage->web], &short_options, &setup) ||
+        !crawl_run(&webs->web[stage->web], &options, &run))
         return false;
+    crawl_run_without(&run, &setup);
     if (run.pages != webs->truth[stage->web].pages)
         fprintf(stderr, "bench_crawl: %s: %llu pages of %llu\n", stage->name, (unsigned long long)run.pages,
                 (unsigned long long)webs->truth[stage->web].pages);
