@@ -35,3 +35,7 @@
 #define DECODE_BUFFER_BYTES 16384
 /* decode: RFC 9659 lets a zstd body ask for a window of 8 MiB at most. */
 #define DECODE_ZSTD_WINDOW_LOG_MAX 23
+
+/* loop: names asked for at a time. More only queue up at the name server, whose socket then drops them (a
+ * Linux socket takes some 280 answers of a few hundred bytes before it is read), and a drop costs a timeout. */
+#define LOOP_LOOKUPS_MAX 256

@@ -94,12 +94,12 @@ static void on_looked_up(struct dns_query *query)
     struct host *host = lookup->host;
     struct dns_answer answer = query->answer;
     free(lookup);
+    loop->lookups--;
     on_answer(loop, host, &answer);
 }
 
-static void resolve(void *owner, struct host *host)
+static void begin_lookup(struct loop *loop, struct host *host)
 {
-    struct loop *loop = owner;
     struct slice name = host_name(host);
     struct lookup *lookup = malloc(sizeof *lookup);
     if (!lookup) {
@@ -109,8 +109,33 @@ static void resolve(void *owner, struct host *host)
     *lookup = (struct lookup){.query = {.on_done = on_looked_up}, .loop = loop, .host = host};
     if (name.ptr[0] == '[')
         name = (struct slice){name.ptr + 1, name.len - 2};
+    loop->lookups++;
     if (conn_loop_resolve(&loop->conns, &lookup->query, name))
         on_looked_up(&lookup->query);
+}
+
+/* A million seeds are a million names: they wait here, linked by what is free while they are RESOLVING. */
+static void resolve(void *owner, struct host *host)
+{
+    struct loop *loop = owner;
+    host->message.next = NULL;
+    if (loop->unresolved_first)
+        loop->unresolved_last->next = &host->message;
+    else
+        loop->unresolved_first = &host->message;
+    loop->unresolved_last = &host->message;
+}
+
+/* Once per turn, and not from an answer: answers from the cache would nest. */
+static void look_up_some(struct loop *loop)
+{
+    for (unsigned begun = 0; loop->unresolved_first && loop->lookups < LOOP_LOOKUPS_MAX; begun++) {
+        if (begun == LOOP_LOOKUPS_MAX)
+            return; /* from the cache: the rings have waited long enough */
+        struct inbox_node *node = loop->unresolved_first;
+        loop->unresolved_first = node->next;
+        begin_lookup(loop, (struct host *)((char *)node - offsetof(struct host, message)));
+    }
 }
 
 static bool abandon(void *owner, struct host *host)
@@ -371,6 +396,7 @@ static void turn(struct loop *loop, enum crawl_phase phase)
     /* A2 pairs with R1 in the housekeeper's reload. */
     loop->tuning = loop->frontier.tuning = lf_load(&loop->crawl->live, acquire);
     frontier_turn(&loop->frontier, now_ns);
+    look_up_some(loop);
     if (loop->stalled)
         visit_retry_stalled(loop);
     if (phase == CRAWL_RUNNING)
@@ -384,7 +410,8 @@ static void turn(struct loop *loop, enum crawl_phase phase)
     publish(loop);
     uint64_t next_ns = frontier_next_ns(&loop->frontier);
     uint64_t sleep_ns = next_ns <= now_ns ? 0 : next_ns - now_ns;
-    if (frontier_has_mail(&loop->frontier))
+    bool may_look_up = loop->unresolved_first && loop->lookups < LOOP_LOOKUPS_MAX;
+    if (frontier_has_mail(&loop->frontier) || may_look_up)
         sleep_ns = 0;
     ring_turn(&loop->ring, sleep_ns < SLEEP_NS_MAX ? sleep_ns : SLEEP_NS_MAX);
 }

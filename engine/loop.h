@@ -51,6 +51,9 @@ struct loop {
     struct outlet log;
     uint64_t log_flushed_ns;
 
+    unsigned lookups;                                      /* names that are being looked up */
+    struct inbox_node *unresolved_first, *unresolved_last; /* hosts whose turn for that has not come */
+
     struct visit *visits;
     struct visit *visits_free;
     struct visit *stalled; /* pages that wait for the store */
