@@ -17,6 +17,13 @@ static unsigned loops_for(unsigned connections)
     return loops < 1 ? 1 : loops > processors ? processors : loops;
 }
 
+/* As many as the limit of open files lets the loops have. */
+static unsigned possible(unsigned connections, unsigned loops)
+{
+    unsigned limit = loops * ((unsigned)sysconf(_SC_OPEN_MAX) - DESCRIPTORS_SPARE);
+    return connections < limit ? connections : limit;
+}
+
 static bool run_connections(const struct crawl_web *web, unsigned connections, unsigned loops,
                             const struct crawl_settings *settings, struct crawl_report *report)
 {
@@ -52,7 +59,7 @@ bool crawl_connections(const struct crawl_settings *settings, struct crawl_repor
     unsigned loops = loops_for(counts[last - 1]);
     for (unsigned i = 0; i < settings->repeats && good; i++)
         for (unsigned c = 0; c < last && good; c++)
-            good = run_connections(&web, counts[c], loops, settings, report);
+            good = run_connections(&web, possible(counts[c], loops), loops, settings, report);
     crawl_web_finish(&web, false);
     return good;
 }
