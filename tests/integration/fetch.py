@@ -51,14 +51,15 @@ def fetch_json(*arguments, code=0):
     return [json.loads(line) for line in fetch("--json", *arguments, code=code).stdout.splitlines()]
 
 
-def wait_for(port):
-    for _ in range(3000):
+def wait_for(port, process):
+    """True once somebody listens; False if the process that should has ended."""
+    while process.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
-            return
+            return True
         except OSError:
             time.sleep(0.02)
-    raise SystemExit("nothing listens on port %d" % port)
+    return False
 
 
 class Certificates:
@@ -92,7 +93,6 @@ class Certificates:
 class Nginx:
     def __init__(self, folder, certificates):
         self.folder = folder
-        self.ports = {name: free_port() for name in ("plain", "good", "other", "expired", "self", "new")}
         self.root = os.path.join(folder, "root")
         os.mkdir(self.root)
         self.digests = {}
@@ -100,6 +100,16 @@ class Nginx:
             self.write("%d" % size, os.urandom(1 << 16) * (size >> 16) + os.urandom(size & 0xffff))
         self.write("page.shtml", b"before <!--#echo var=\"REQUEST_METHOD\" --> after\n" * 1000)
         os.chmod(folder, 0o755)
+        # A port that was free may be somebody's connection by the time nginx asks for it.
+        for _ in range(10):
+            self.ports = {name: free_port() for name in ("plain", "good", "other", "expired", "self", "new")}
+            self.start(certificates)
+            if all(wait_for(port, self.process) for port in self.ports.values()):
+                return
+        raise SystemExit("nginx did not start: " + open(os.path.join(folder, "error.log")).read())
+
+    def start(self, certificates):
+        folder = self.folder
         listens = "listen 127.0.0.1:%d;" % self.ports["plain"]
         if has_ipv6():
             listens += "listen [::1]:%d;" % self.ports["plain"]
@@ -115,8 +125,6 @@ class Nginx:
                     "ssl_session_cache shared:s:1m; %s\n%s }\n" % (folder, folder, temp, servers))
         self.process = subprocess.Popen(["nginx", "-p", folder, "-c", os.path.join(folder, "nginx.conf"), "-e",
                                          os.path.join(folder, "error.log")])
-        for port in self.ports.values():
-            wait_for(port)
 
     def tls_server(self, name, certificates, certificate, version):
         return ("server { listen 127.0.0.1:%d ssl; root %s; ssl_certificate %s; ssl_certificate_key %s; "
@@ -216,23 +224,31 @@ def check_certificates(server, ca):
     assert b"/nowhere/ca.pem" in run.stderr and run.stderr.count(b"\n") == 1, run.stderr
 
 
+def start_nsd(folder):
+    """nsd and its port, which has to be free for UDP and TCP."""
+    for _ in range(10):
+        port = free_port()
+        with open(os.path.join(folder, "nsd.conf"), "w") as f:
+            f.write("server:\n ip-address: 127.0.0.1\n port: %d\n username: \"\"\n chroot: \"\"\n pidfile: \"%s/nsd.pid\"\n"
+                    " zonesdir: \"%s\"\n database: \"\"\n logfile: \"%s/nsd.log\"\n xfrdfile: \"%s/xfrd\"\n"
+                    " zonelistfile: \"%s/zones\"\n server-count: 1\nremote-control:\n control-enable: no\n"
+                    "zone:\n name: lycosa.test\n zonefile: zone\n" % ((port,) + (folder,) * 5))
+        process = subprocess.Popen(["nsd", "-d", "-c", os.path.join(folder, "nsd.conf")], stderr=subprocess.DEVNULL)
+        if wait_for(port, process):
+            return process, port
+    raise SystemExit("nsd did not start: " + open(os.path.join(folder, "nsd.log")).read())
+
+
 def check_names(server, ca, folder):
     """A real name server: an address, an alias, a name that is not there, a server that is not there."""
     if not shutil.which("nsd"):
         print("no nsd here")
         return
-    port = free_port(socket.SOCK_DGRAM)
     with open(os.path.join(folder, "zone"), "w") as f:
         f.write("$ORIGIN lycosa.test.\n$TTL 60\n@ SOA ns root 1 60 60 60 60\n@ NS ns\nns A 127.0.0.1\n"
                 "www A 127.0.0.1\nalias CNAME www\nempty TXT nothing\ntwo A 127.0.0.9\ntwo A 127.0.0.1\n")
-    with open(os.path.join(folder, "nsd.conf"), "w") as f:
-        f.write("server:\n ip-address: 127.0.0.1\n port: %d\n username: \"\"\n chroot: \"\"\n pidfile: \"%s/nsd.pid\"\n"
-                " zonesdir: \"%s\"\n database: \"\"\n logfile: \"%s/nsd.log\"\n xfrdfile: \"%s/xfrd\"\n"
-                " zonelistfile: \"%s/zones\"\n server-count: 1\nremote-control:\n control-enable: no\n"
-                "zone:\n name: lycosa.test\n zonefile: zone\n" % ((port,) + (folder,) * 5))
-    process = subprocess.Popen(["nsd", "-d", "-c", os.path.join(folder, "nsd.conf")], stderr=subprocess.DEVNULL)
+    process, port = start_nsd(folder)
     try:
-        wait_for(port)
         dns = ["--dns", "127.0.0.1:%d" % port]
         for host in ("www", "alias"):
             line, = fetch_json(*dns, server.url("1000", host=host + ".lycosa.test"))
