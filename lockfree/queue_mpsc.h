@@ -24,9 +24,10 @@ struct queue_mpsc_node {
     _Atomic(struct queue_mpsc_node *) next;
 };
 
+/* Tail and stub share a line: a push to an empty queue writes both, and so does detaching. */
 struct queue_mpsc {
     LF_ISOLATED _Atomic(struct queue_mpsc_node *) tail; /* the node pushed last; &stub when there is none */
-    LF_ISOLATED struct queue_mpsc_node stub;   /* stands before the first node that is not detached */
+    struct queue_mpsc_node stub;               /* stands before the first node that is not detached */
     LF_ISOLATED struct queue_mpsc_node *first; /* the consumer's: detached nodes, first to last */
     struct queue_mpsc_node *last;
 };

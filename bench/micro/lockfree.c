@@ -26,7 +26,7 @@ static struct {
     unsigned repeats;
     size_t memory;
     const char *json;
-} settings = {.seconds = 0.04, .repeats = 5, .memory = (size_t)1 << 30};
+} settings = {.seconds = 0.02, .repeats = 5, .memory = (size_t)1 << 30};
 
 static struct lockfree_report report;
 static struct lockfree_row *rows[ROWS_MAX];
@@ -261,7 +261,7 @@ static void print_usage(void)
            "                      [--memory SIZE] [--json FILE]\n\n"
            "--filter   only rows with NAME in bench/mix\n"
            "--threads  numbers of threads, each pinned to a processor of its own (1,2 where there are two)\n"
-           "--seconds  length of a sample (0.04)\n"
+           "--seconds  length of a sample (0.02)\n"
            "--repeats  samples per row (5)\n"
            "--memory   for the large structures: signatures, bloom, wheel, map (1G)\n"
            "--json     a line per row, to this file\n");
