@@ -36,6 +36,5 @@
 /* decode: RFC 9659 lets a zstd body ask for a window of 8 MiB at most. */
 #define DECODE_ZSTD_WINDOW_LOG_MAX 23
 
-/* loop: names asked for at a time. More only queue up at the name server, whose socket then drops them (a
- * Linux socket takes some 280 answers of a few hundred bytes before it is read), and a drop costs a timeout. */
+/* loop: names asked for at a time. With no bound, a million seeds kept a crawl from its first page for minutes. */
 #define LOOP_LOOKUPS_MAX 256
