@@ -59,6 +59,7 @@ struct loop {
     struct visit *stalled; /* pages that wait for the store */
     unsigned visits_open;
     unsigned visits_max;
+    uint64_t submitted_ns;   /* the last submission within a turn */
     uint64_t debt_ns;        /* bandwidth: no request before this moment */
     int64_t clock_offset_us; /* wall clock minus monotonic clock */
 

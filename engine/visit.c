@@ -16,6 +16,10 @@ enum { DENIED_PER_REQUEST_MAX = 256 };
 /* Until pages that have the memory are done with. */
 #define CROWDED_WAIT_NS (100 * CLOCK_NS_PER_MS)
 
+/* A page that takes milliseconds to decode, read and compress; a turn that has taken as long. */
+enum { LONG_PAGE_BYTES = 1 << 18 };
+#define LONG_TURN_NS (5 * CLOCK_NS_PER_MS)
+
 /* A server's word is good for so much memory; beyond it, bytes have to come first. */
 enum { PROMISED_BYTES_MAX = 1 << 18 };
 
@@ -81,13 +85,16 @@ static void finish(struct visit *visit)
     struct loop *loop = visit->loop;
     assert(!visit->item);
     release_page(visit);
-    visit->times.spent_ns = visit->last_byte_ns - visit->begin_ns;
+    /* The visit counts until its connection is closed: the server may have seen the last byte leave a little
+     * later than we saw it come. */
+    uint64_t end_ns = clock_now_ns();
+    visit->times.spent_ns = end_ns - visit->begin_ns;
     visit->times.crawl_delay_ns = visit->host->crawl_delay_ns;
     visit->state = VISIT_FREE;
     visit->next = loop->visits_free;
     loop->visits_free = visit;
     loop->visits_open--;
-    frontier_return(&loop->frontier, visit->host, &visit->times, visit->last_byte_ns);
+    frontier_return(&loop->frontier, visit->host, &visit->times, end_ns);
 }
 
 static void end(struct visit *visit)
@@ -330,9 +337,23 @@ static void pay_for(struct visit *visit)
     loop->debt_ns = from + bytes * CLOCK_NS_PER_S / rate;
 }
 
+/* Requests that others have queued in this turn must not wait for a long page, nor for a long row of short
+ * ones: what counts is when the server sees them. */
+static void let_others_go(struct visit *visit)
+{
+    struct loop *loop = visit->loop;
+    uint64_t now_ns = clock_now_ns();
+    uint64_t since_ns = loop->ring.now_ns > loop->submitted_ns ? loop->ring.now_ns : loop->submitted_ns;
+    if (visit->page.body_len < LONG_PAGE_BYTES && now_ns - since_ns < LONG_TURN_NS)
+        return;
+    ring_submit(&loop->ring);
+    loop->submitted_ns = now_ns;
+}
+
 /* A response has come, whole or cut at the limit. */
 static void deal_with_response(struct visit *visit)
 {
+    let_others_go(visit);
     pay_for(visit);
     switch ((enum visit_asks)visit->asks) {
     case VISIT_ASKS_PAGE:

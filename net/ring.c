@@ -37,9 +37,8 @@ static bool is_transient(int error)
     return error == -EINTR || error == -EAGAIN || error == -EBUSY;
 }
 
-static void submit_full(struct ring *ring)
+static void submit_now(struct ring *ring)
 {
-    ring->stats.queue_full++;
     ring->stats.enters++;
     const int submitted = io_uring_submit(&ring->uring);
     if (submitted >= 0) {
@@ -48,6 +47,18 @@ static void submit_full(struct ring *ring)
         fprintf(stderr, "io_uring_enter: %s\n", strerror(-submitted));
         abort();
     }
+}
+
+static void submit_full(struct ring *ring)
+{
+    ring->stats.queue_full++;
+    submit_now(ring);
+}
+
+void ring_submit(struct ring *ring)
+{
+    if (io_uring_sq_ready(&ring->uring))
+        submit_now(ring);
 }
 
 void ring_reserve(struct ring *ring, unsigned count)

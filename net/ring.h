@@ -128,6 +128,9 @@ struct io_uring_sqe *ring_sqe(struct ring *ring);
 /* `count` entries can be taken without a submission between them: for linked operations, which a submission
  * would part. */
 void ring_reserve(struct ring *ring, unsigned count);
+/* Submits what is queued, without waiting: for a handler that is about to take long. Not between linked
+ * entries. */
+void ring_submit(struct ring *ring);
 void ring_tag(struct io_uring_sqe *sqe, uint8_t kind, uint8_t detail, void *object);
 /* Asks the kernel to give up the operation so tagged, which then completes with -ECANCELED. Its cost grows
  * with what is in flight: not for connections, which are ended by a shutdown. */

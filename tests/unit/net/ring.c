@@ -68,6 +68,24 @@ TEST(completions_reach_the_handler_of_their_kind)
     ring_fini(&ring);
 }
 
+TEST(what_is_queued_can_be_sent_off_before_the_turn_ends)
+{
+    struct ring ring;
+    struct seen seen = {0};
+    start(&ring, (struct ring_options){0});
+    const uint8_t kind = ring_register(&ring, on_event, &seen);
+    ring_submit(&ring);
+    CHECK_INT(ring.stats.enters, 0);
+    nop(&ring, kind, 0, NULL);
+    ring_submit(&ring);
+    CHECK_INT(ring.stats.enters, 1);
+    CHECK_INT(ring.stats.submitted, 1);
+    CHECK_INT(seen.count, 0);
+    CHECK(ring_finish(&ring));
+    CHECK_INT(seen.count, 1);
+    ring_fini(&ring);
+}
+
 TEST(more_operations_than_entries_are_submitted_in_batches)
 {
     enum { COUNT = 10000, ENTRIES = 64 };
