@@ -10,9 +10,11 @@
 #include "tools/websim_dns.h"
 #include "tools/websim_tls.h"
 
-/* The last byte of an answer left between the turn before and this one. The earlier moment counts, so that a
- * busy server does not make a polite client look rude; but no more than this is granted. */
-#define END_SLACK_NS CLOCK_NS_PER_MS
+/* The last byte of an answer left somewhere between the beginning of the turn before, which queued it, and now.
+ * The earlier moment counts: no client can have seen the end before it, so that a polite one never looks rude,
+ * however busy the server. An answer that its client is slow to read is late for another reason; no busy turn is
+ * longer than this. */
+#define END_SLACK_NS (20 * CLOCK_NS_PER_MS)
 /* A client that does not close after we did is left after this. */
 #define DRAIN_NS (5 * CLOCK_NS_PER_S)
 
