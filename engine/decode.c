@@ -226,9 +226,12 @@ enum decode_result decode_finish(struct decode *decode)
     if (decode->failure != DECODE_MORE)
         return decode->failure;
     /* An empty body is no body: servers send its coding all the same. */
-    for (unsigned i = 0; decode->bytes_in && i < decode->count; i++)
+    for (unsigned i = decode->count; decode->bytes_in && i-- > 0;) {
+        if (decode->stages[i].is_done)
+            return DECODE_DONE; /* whatever the stages before it still wait for */
         if (!decode_stage_may_end(&decode->stages[i]))
             return DECODE_TRUNCATED;
+    }
     return DECODE_DONE;
 }
 

@@ -61,7 +61,7 @@ static void begin_brotli(struct decode_stage *stage)
 void decode_stage_begin(struct decode_stage *stage, enum decode_coding coding)
 {
     stage->coding = coding;
-    stage->has_begun = stage->has_member = stage->is_done = stage->is_wrapped = false;
+    stage->has_begun = stage->has_member = stage->is_done = stage->is_wrapped = stage->is_full = false;
     stage->head_len = 0;
     if ((coding == DECODE_GZIP || coding == DECODE_DEFLATE) && !stage->inflate) {
         stage->inflate = malloc(sizeof(*stage->inflate));
@@ -105,15 +105,15 @@ static int inflate(struct decode_stage *stage, struct slice *bytes, struct decod
     return result;
 }
 
-/* The first two bytes decide: of deflate which of its two readings, of gzip whether a further member follows
- * or garbage. Returns false as long as they are not here. */
-static bool read_head(struct decode_stage *stage, struct slice *input)
+/* The first bytes decide: of deflate which of its two readings, of gzip and zstd whether a further member
+ * follows or garbage. Returns false as long as they are not here. */
+static bool read_head(struct decode_stage *stage, struct slice *input, unsigned len)
 {
-    while (stage->head_len < 2 && input->len) {
+    while (stage->head_len < len && input->len) {
         stage->head[stage->head_len++] = (unsigned char)input->ptr[0];
         *input = slice_skip(*input, 1);
     }
-    return stage->head_len == 2;
+    return stage->head_len == len;
 }
 
 static bool is_zlib(const unsigned char head[2])
@@ -138,7 +138,7 @@ static bool begin_member(struct decode_stage *stage, struct decode_output *outpu
 static enum decode_result next_member(struct decode_stage *stage, struct slice *input,
                                       struct decode_output *output)
 {
-    if (!read_head(stage, input))
+    if (!read_head(stage, input, 2))
         return DECODE_MORE;
     if (!begin_member(stage, output)) {
         stage->is_done = stage->has_begun;
@@ -198,31 +198,61 @@ static enum decode_result run_brotli(struct decode_stage *stage, struct slice *i
     return DECODE_CORRUPT;
 }
 
+/* A frame of the standard, or one to skip. The library would also take frames of its own older formats, which
+ * no client announces and whose decoders nobody tests any more. */
+static bool is_frame(const unsigned char head[4])
+{
+    uint32_t magic = head[0] | head[1] << 8 | head[2] << 16 | (uint32_t)head[3] << 24;
+    return magic == ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+}
+
+/* The library decodes a frame that it sees whole in one go: its first bytes are taken away from the rest only
+ * if they come in pieces. */
+static bool feed_head(struct decode_stage *stage)
+{
+    ZSTD_inBuffer head = {stage->head, stage->head_len, 0};
+    ZSTD_outBuffer none = {NULL, 0, 0};
+    stage->head_len = 0;
+    return head.size == 0 ||
+           (!ZSTD_isError(ZSTD_decompressStream(stage->zstd, &none, &head)) && head.pos == head.size);
+}
+
+/* Between two frames: the next one is begun if there is any. Behind a frame, what is no frame is garbage and
+ * ignored. */
+static enum decode_result next_frame(struct decode_stage *stage, struct slice *input)
+{
+    bool at_hand = stage->head_len == 0 && input->len >= sizeof stage->head;
+    if (!at_hand && !read_head(stage, input, sizeof stage->head))
+        return DECODE_MORE;
+    if (!is_frame(at_hand ? (const unsigned char *)input->ptr : stage->head)) {
+        stage->is_done = stage->has_begun;
+        return stage->has_begun ? DECODE_DONE : DECODE_CORRUPT;
+    }
+    stage->has_begun = stage->has_member = true;
+    return feed_head(stage) ? DECODE_FULL : DECODE_CORRUPT;
+}
+
 static enum decode_result run_zstd(struct decode_stage *stage, struct slice *input,
                                    struct decode_output *output)
 {
-    ZSTD_inBuffer in = {input->ptr, input->len, 0};
-    ZSTD_outBuffer out = {output->ptr, output->room, output->written};
-    enum decode_result result = DECODE_MORE;
-    /* Without input a call is of use only where a frame still has something to give. */
-    bool goes_on = input->len || stage->has_member;
-    while (goes_on) {
-        size_t before = in.pos, left = ZSTD_decompressStream(stage->zstd, &out, &in);
-        if (ZSTD_isError(left)) {
-            /* Behind a frame, what is no frame is garbage and ignored. */
-            stage->is_done = stage->has_begun && !stage->has_member;
-            result = stage->is_done ? DECODE_DONE : DECODE_CORRUPT;
-            break;
-        }
-        stage->has_begun |= in.pos > before;
+    /* Without input a call is of use only where the room was too small before. */
+    while (input->len || stage->is_full) {
+        enum decode_result result = stage->has_member ? DECODE_FULL : next_frame(stage, input);
+        if (result != DECODE_FULL)
+            return result;
+        ZSTD_inBuffer in = {input->ptr, input->len, 0};
+        ZSTD_outBuffer out = {output->ptr, output->room, output->written};
+        size_t left = ZSTD_decompressStream(stage->zstd, &out, &in);
+        *input = slice_skip(*input, in.pos);
+        output->written = out.pos;
+        if (ZSTD_isError(left))
+            return DECODE_CORRUPT;
         stage->has_member = left != 0;
-        if (out.pos == out.size && left != 0)
-            result = DECODE_FULL;
-        goes_on = in.pos < in.size && result != DECODE_FULL;
+        stage->is_full = stage->has_member && out.pos == out.size;
+        if (stage->is_full)
+            return DECODE_FULL;
     }
-    *input = slice_skip(*input, in.pos);
-    output->written = out.pos;
-    return result;
+    return DECODE_MORE;
 }
 
 enum decode_result decode_stage_run(struct decode_stage *stage, struct slice *input,

@@ -20,11 +20,13 @@ struct decode_block;
 
 struct decode_stage {
     enum decode_coding coding;
-    bool has_begun;        /* a byte has come */
-    bool has_member;       /* within a member or frame, as opposed to between two */
-    bool is_done;          /* everything after is ignored */
-    bool is_wrapped;       /* deflate: by zlib */
-    unsigned char head[2]; /* deflate and gzip: the first bytes, until both are here */
+    bool has_begun;  /* a byte has come */
+    bool has_member; /* within a member or frame, as opposed to between two */
+    bool is_done;    /* everything after is ignored */
+    bool is_wrapped; /* deflate: by zlib */
+    bool is_full;    /* zstd: the room was too small for all that the last run had to give */
+    unsigned char
+        head[4]; /* the first bytes of a member or frame, until there are enough to tell what it is */
     unsigned head_len;
     struct inflate_state *inflate;
     struct BrotliDecoderStateStruct *brotli;

@@ -10,8 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define BYTES_MAX 4096 /* small: a byte at a time is slow */
 
-static const char *const codings[] = {"gzip",     "deflate",       "br", "zstd", "gzip, gzip",
-                                      "br, zstd", "deflate, gzip", ""};
+static const char *const codings[] = {"gzip",     "deflate",       "br", "zstd",      "gzip, gzip",
+                                      "br, zstd", "deflate, gzip", "",   "zstd, gzip"};
 
 static void require(bool condition)
 {

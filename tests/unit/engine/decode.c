@@ -174,6 +174,53 @@ TEST(members_and_frames_follow_each_other)
     CHECK_STR(out, "one two");
 }
 
+/* Format 0.5 of the library: a head, then a block of one byte repeated. */
+static const char old_frame[] = "\x25\xb5\x2f\xfd\x00\x1f\x8b\x08\x00\x00\xd9\x25\x6a\x11\x1f\x02";
+
+TEST(frames_older_than_the_standard_are_garbage)
+{
+    fresh(0, 0);
+    struct slice old = {old_frame, sizeof old_frame - 1}, body = joined(packed("zstd", SLICE("one")), old);
+    CHECK_STR(whole("zstd", old), "corrupt");
+    CHECK_STR(streamed("zstd", old, 1, 1), "corrupt");
+    CHECK_STR(whole("zstd", body), "done");
+    CHECK_STR(out, "one");
+    for (size_t step = 1; step < body.len; step++) {
+        CHECK_STR(streamed("zstd", body, step, 1), "done");
+        CHECK_STR(out, "one");
+    }
+}
+
+TEST(frames_to_skip_are_skipped)
+{
+    fresh(0, 0);
+    struct slice skipped = SLICE("\x5a\x2a\x4d\x18\x03\x00\x00\x00"
+                                 "abc");
+    struct slice body = joined(joined(packed("zstd", SLICE("one ")), skipped), packed("zstd", SLICE("two")));
+    CHECK_STR(whole("zstd", body), "done");
+    CHECK_STR(out, "one two");
+    for (size_t step = 1; step < body.len; step++) {
+        CHECK_STR(streamed("zstd", body, step, 2), "done");
+        CHECK_STR(out, "one two");
+    }
+}
+
+/* An inner stage may be asked many times before the outer one has anything for it. */
+TEST(an_inner_coding_waits_for_the_outer)
+{
+    static const char *const inner[] = {"gzip", "zlib", "zstd"};
+    static const char *const codings[] = {"gzip, gzip", "deflate, gzip", "zstd, gzip"};
+    const struct slice text = SLICE("hello, hello, hello");
+    fresh(0, 0);
+    for (int i = 0; i < 3; i++) {
+        struct slice body = packed("gzip", packed(inner[i], text));
+        CHECK_STR(streamed(codings[i], body, 1, 1), "done");
+        CHECK_STR(out, text.ptr);
+        CHECK_STR(whole(codings[i], body), "done");
+        CHECK_STR(out, text.ptr);
+    }
+}
+
 TEST(garbage_behind_the_body_is_ignored)
 {
     fresh(0, 0);
