@@ -12,6 +12,9 @@
 #define BACKLOG    65535
 #define PORT_TRIES 16
 
+/* Questions that come while the server is busy with pages wait here: the usual size is good for some 270. */
+enum { DNS_RECEIVE_BYTES = 4 << 20 };
+
 static bool set(int fd, int level, int option)
 {
     int on = 1;
@@ -78,6 +81,8 @@ bool websim_listen_dns(struct websim_listen_dns *sockets, uint16_t *port)
             return false;
         sockets->udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (sockets->udp >= 0 && bind_to(sockets->udp, false, &number)) {
+            /* Less than asked for is no error: the kernel has its own bound. */
+            setsockopt(sockets->udp, SOL_SOCKET, SO_RCVBUF, &(int){DNS_RECEIVE_BYTES}, sizeof(int));
             *port = number;
             return true;
         }

@@ -103,18 +103,21 @@ bool crawl_hosts(const struct crawl_settings *settings, struct crawl_report *rep
 
 bool crawl_loops(const struct crawl_settings *settings, struct crawl_report *report)
 {
-    char hosts[16], pages[16], tuning[1024];
+    char hosts[16], pages[16], tuning[1024], threads[16];
     const char *const options[] = {"--plain", "--hosts", hosts, "--pages", pages, NULL};
+    /* A server on one processor would have half of it beside a loop there, and be what is measured. */
+    const char *const serve[] = {"--threads", threads, "--no-pin", NULL};
     struct crawl_web web;
     struct crawl_web_truth truth;
-    report->title = "loops: on all processors, which the server shares";
+    unsigned most = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    report->title = "loops: on all processors, which a server with as many threads shares";
+    snprintf(threads, sizeof threads, "%u", most);
     snprintf(hosts, sizeof hosts, "%u", settings->hosts);
     snprintf(pages, sizeof pages, "%u", settings->pages);
     snprintf(tuning, sizeof tuning, "%s[store]\nkind = none\n", crawl_run_rude);
-    if (!crawl_web_begin(&web, &(struct crawl_web_options){.web = options}))
+    if (!crawl_web_begin(&web, &(struct crawl_web_options){.web = options, .serve = serve}))
         return false;
     bool good = crawl_web_write_seeds(&web) && crawl_web_write_truth(&web, 10240, &truth);
-    unsigned most = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     for (unsigned i = 0; i < settings->repeats && good; i++)
         for (unsigned loops = 1; loops <= most && loops <= 64 && good; loops *= 2) {
             struct crawl_run run;
