@@ -205,6 +205,11 @@ static struct host *fresh_host(struct frontier_loop *loop)
     return &frontier->hosts[id];
 }
 
+void frontier_prefetch(const struct frontier_loop *loop, const struct url *url)
+{
+    map_prefetch(&loop->frontier->host_map, hash_slice(url_host_key(url)));
+}
+
 struct host *frontier_host(struct frontier_loop *loop, const struct url *url)
 {
     struct slice key = url_host_key(url);
@@ -275,6 +280,7 @@ static void schedule(struct frontier_loop *loop, struct address *address, uint64
         /* No room in the wheel: it waits among the due, where frontier_take looks at its moment again. */
     }
     address->is_due = true;
+    loop->due_count++;
     heap_insert(&loop->due, &address->due, address->ready.least ? address->ready.least->key : next_ns);
 }
 
@@ -395,6 +401,7 @@ static struct host *take_due(struct frontier_loop *loop, uint64_t now_ns)
         struct heap_node *node = heap_pop(&loop->due);
         struct address *address = (struct address *)((char *)node - offsetof(struct address, due));
         address->is_due = false;
+        loop->due_count--;
         if (address_next_ns(address) > now_ns) {
             schedule(loop, address, now_ns);
             if (address->is_due)

@@ -74,6 +74,7 @@ struct frontier_loop {
     struct backoff backoff;
     struct wheel wheel;
     struct heap due;    /* addresses that can be visited now */
+    unsigned due_count; /* of them */
     struct arena arena; /* of the wheel and the ring */
     struct host *spare; /* a host that lost the race to be inserted */
     uint32_t spare_address;
@@ -99,6 +100,8 @@ int frontier_loop_init(struct frontier_loop *loop, struct frontier *frontier,
                        const struct frontier_loop_options *options);
 void frontier_loop_fini(struct frontier_loop *loop);
 
+/* Asks for the memory that frontier_host begins with; for callers that have several URLs at hand. */
+void frontier_prefetch(const struct frontier_loop *loop, const struct url *url);
 /* The host of a URL, made if it is not known; NULL if there is no room for another host. */
 struct host *frontier_host(struct frontier_loop *loop, const struct url *url);
 static inline struct host *frontier_host_by_id(struct frontier *frontier, uint32_t id)

@@ -69,6 +69,9 @@ void harvest_flush(struct loop *loop)
     enum sieve_answer answers[SIEVE_BATCH_MAX];
     sieve_add(&loop->sieve, harvest->hashes, harvest->count, answers);
     for (size_t i = 0; i < harvest->count; i++)
+        if (answers[i] == SIEVE_NEW)
+            frontier_prefetch(&loop->frontier, &harvest->batch[i].url);
+    for (size_t i = 0; i < harvest->count; i++)
         switch (answers[i]) {
         case SIEVE_NEW:
             queue_url(loop, &harvest->batch[i]);

@@ -126,12 +126,24 @@ static void resolve(void *owner, struct host *host)
     loop->unresolved_last = &host->message;
 }
 
+/* No further ahead than visits need: while there are addresses enough to visit, one name for each visit, so that
+ * every host's turn comes. Weights choose among hosts with an address, so they need them all. */
+static bool may_look_up(const struct loop *loop)
+{
+    const struct tuning *tuning = loop->tuning;
+    bool has_weights = tuning->preferred_suffixes[0] || tuning->domain_weight_ns;
+    bool is_wanted = loop->frontier.due_count + loop->lookups < LOOP_DUE_PER_CONNECTION * loop->visits_max;
+    return loop->unresolved_first && loop->lookups < LOOP_LOOKUPS_MAX &&
+           (is_wanted || has_weights || loop->lookups_granted);
+}
+
 /* Once per turn, and not from an answer: answers from the cache would nest. */
 static void look_up_some(struct loop *loop)
 {
-    for (unsigned begun = 0; loop->unresolved_first && loop->lookups < LOOP_LOOKUPS_MAX; begun++) {
+    for (unsigned begun = 0; may_look_up(loop); begun++) {
         if (begun == LOOP_LOOKUPS_MAX)
             return; /* from the cache: the rings have waited long enough */
+        loop->lookups_granted -= loop->lookups_granted > 0;
         struct inbox_node *node = loop->unresolved_first;
         loop->unresolved_first = node->next;
         begin_lookup(loop, (struct host *)((char *)node - offsetof(struct host, message)));
@@ -372,6 +384,7 @@ static void begin_visits(struct loop *loop, uint64_t now_ns)
         struct host *host = frontier_take(&loop->frontier, now_ns);
         if (!host)
             return;
+        loop->lookups_granted += loop->lookups_granted < LOOP_LOOKUPS_MAX;
         if (!visit_put_off(loop, host, now_ns))
             visit_begin(loop, host);
     }
@@ -410,8 +423,7 @@ static void turn(struct loop *loop, enum crawl_phase phase)
     publish(loop);
     uint64_t next_ns = frontier_next_ns(&loop->frontier);
     uint64_t sleep_ns = next_ns <= now_ns ? 0 : next_ns - now_ns;
-    bool may_look_up = loop->unresolved_first && loop->lookups < LOOP_LOOKUPS_MAX;
-    if (frontier_has_mail(&loop->frontier) || may_look_up)
+    if (frontier_has_mail(&loop->frontier) || may_look_up(loop))
         sleep_ns = 0;
     ring_turn(&loop->ring, sleep_ns < SLEEP_NS_MAX ? sleep_ns : SLEEP_NS_MAX);
 }

@@ -52,6 +52,7 @@ struct loop {
     uint64_t log_flushed_ns;
 
     unsigned lookups;                                      /* names that are being looked up */
+    unsigned lookups_granted;                              /* one for each visit since the last ones */
     struct inbox_node *unresolved_first, *unresolved_last; /* hosts whose turn for that has not come */
 
     struct visit *visits;
