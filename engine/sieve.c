@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <unistd.h>
 
 #define CLAIMS_COUNT (UINT64_C(1) << 16)
 
@@ -28,7 +29,12 @@ int sieve_init(struct sieve *sieve, const struct tuning *tuning)
 {
     size_t bytes = tuning->sieve_bytes / BLOOM_BLOCK_BYTES * BLOOM_BLOCK_BYTES;
     size_t claims_bytes = CLAIMS_COUNT * sizeof *sieve->claims;
-    int error = arena_init(&sieve->arena, &(struct arena_options){.bytes = bytes + claims_bytes});
+    if (bytes / (size_t)sysconf(_SC_PAGESIZE) > (size_t)sysconf(_SC_PHYS_PAGES))
+        return -ENOMEM;
+    /* The first thousands of URLs touch every page of it. Now, a lack of memory is an error and the time is no
+     * page's; then, it would be the end. */
+    struct arena_options options = {.bytes = bytes + claims_bytes, .populate = true};
+    int error = arena_init(&sieve->arena, &options);
     if (error)
         return error;
     sieve->kind = (enum tuning_sieve)tuning->sieve_kind;

@@ -64,7 +64,7 @@ bool crawl_connections(const struct crawl_settings *settings, struct crawl_repor
     return good;
 }
 
-/* Without what it took to read the seeds and to set up: a crawl that ends after one page. */
+/* Without what it took to read the seeds and to set up: a crawl that ends after one page, the second of two. */
 static bool run_hosts(const struct crawl_web *web, const char *hosts, const struct crawl_settings *settings,
                       struct crawl_report *report)
 {
@@ -75,7 +75,8 @@ static bool run_hosts(const struct crawl_web *web, const char *hosts, const stru
         .tuning = tuning, .seeds = "seeds", .seconds_max = (unsigned)settings->seconds * 4};
     struct crawl_run_options short_options = options;
     short_options.pages_max = 1;
-    if (!crawl_run(web, &short_options, &setup) || !crawl_run(web, &options, &run))
+    if (!crawl_run(web, &short_options, &setup) || !crawl_run(web, &short_options, &setup) ||
+        !crawl_run(web, &options, &run))
         return false;
     crawl_run_without(&run, &setup);
     snprintf(name, sizeof name, "%s hosts", hosts);
