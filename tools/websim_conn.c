@@ -10,11 +10,11 @@
 #include "tools/websim_dns.h"
 #include "tools/websim_tls.h"
 
-/* The last byte of an answer left somewhere between the beginning of the turn before, which queued it, and now.
- * The earlier moment counts: no client can have seen the end before it, so that a polite one never looks rude,
- * however busy the server. An answer that its client is slow to read is late for another reason; no busy turn is
- * longer than this. */
-#define END_SLACK_NS (20 * CLOCK_NS_PER_MS)
+/* A busy server comes to know of a moment up to this much later. The earliest possible moment counts, so that
+ * a polite client never looks rude:
+ * - The last byte of an answer left after the beginning of the turn before, which queued it.
+ * - A client closed its connection after it had the last answer. */
+#define SLACK_NS (20 * CLOCK_NS_PER_MS)
 /* A client that does not close after we did is left after this. */
 #define DRAIN_NS (5 * CLOCK_NS_PER_S)
 
@@ -56,14 +56,21 @@ static void record(struct websim_conn *conn, enum websim_event event, uint64_t t
         websim_loop_record(conn->loop, &record);
 }
 
-static void record_close(struct websim_conn *conn)
+/* The earliest that something can have happened which is known of now, and happened after `since`. */
+static uint64_t earliest(const struct websim_conn *conn, uint64_t since)
+{
+    uint64_t slack = conn->loop->ring.now_ns - SLACK_NS;
+    return since > slack ? since : slack;
+}
+
+static void record_close(struct websim_conn *conn, uint64_t time_ns)
 {
     struct websim_reply *reply = conn->reply;
     if (conn->close_recorded)
         return;
     conn->close_recorded = true;
     conn->reply = NULL; /* a close has no URL */
-    record(conn, WEBSIM_EVENT_CLOSE, conn->loop->ring.now_ns);
+    record(conn, WEBSIM_EVENT_CLOSE, time_ns);
     conn->reply = reply;
 }
 
@@ -93,6 +100,7 @@ void websim_conn_open(struct websim_conn *conn, enum websim_protocol protocol)
     if (++loop->stats.open > loop->stats.open_most)
         loop->stats.open_most = loop->stats.open;
     set_state(conn, WEBSIM_CONN_READING);
+    conn->ended_ns = loop->ring.now_ns;
     record(conn, WEBSIM_EVENT_CONNECT, loop->ring.now_ns);
     arm_receive(conn);
     if (protocol == WEBSIM_PROTOCOL_HTTPS) {
@@ -147,7 +155,8 @@ static void close_begin(struct websim_conn *conn)
         conn->loop->stats.aborts++;
         record(conn, WEBSIM_EVENT_ABORT, conn->loop->ring.now_ns);
     }
-    record_close(conn);
+    bool is_idle = conn->state == WEBSIM_CONN_READING;
+    record_close(conn, is_idle ? earliest(conn, conn->ended_ns) : conn->loop->ring.now_ns);
     if (conn->reply)
         timer_cancel(&conn->loop->ring.timers, &conn->reply->timer);
     bufring_wait_cancel(&conn->loop->buffers, &conn->waiter);
@@ -165,7 +174,7 @@ static void reset_begin(struct websim_conn *conn)
     struct io_uring_sqe recv;
     conn->loop->stats.aborts++;
     record(conn, WEBSIM_EVENT_ABORT, ring->now_ns);
-    record_close(conn);
+    record_close(conn, ring->now_ns);
     bufring_wait_cancel(&conn->loop->buffers, &conn->waiter);
     set_state(conn, WEBSIM_CONN_CLOSING);
     struct io_uring_sqe *sqe = ring_sqe(ring);
@@ -415,7 +424,6 @@ static void finish_reply(struct websim_conn *conn)
 {
     struct websim_loop *loop = conn->loop;
     struct websim_reply *reply = conn->reply;
-    uint64_t slack = loop->ring.now_ns - END_SLACK_NS;
     if (reply->answer.ending == WEBSIM_ENDING_RESET) {
         reset_begin(conn);
         return;
@@ -425,8 +433,9 @@ static void finish_reply(struct websim_conn *conn)
         send_more(conn);
         return;
     }
+    conn->ended_ns = earliest(conn, loop->previous_ns);
     if (reply->answer.packed != WEBSIM_ANSWER_NO_URL)
-        record(conn, WEBSIM_EVENT_END, loop->previous_ns > slack ? loop->previous_ns : slack);
+        record(conn, WEBSIM_EVENT_END, conn->ended_ns);
     loop->stats.ends++;
     conn->requests++;
     if (reply->answer.ending == WEBSIM_ENDING_KEEP) {
@@ -436,7 +445,7 @@ static void finish_reply(struct websim_conn *conn)
         take_input(conn);
         return;
     }
-    record_close(conn);
+    record_close(conn, loop->ring.now_ns);
     set_state(conn, WEBSIM_CONN_DRAINING);
     timer_arm(&loop->ring.timers, &reply->timer, loop->ring.now_ns + DRAIN_NS);
     begin_shutdown(conn, SHUT_WR);

@@ -51,6 +51,7 @@ struct websim_conn {
     struct websim_buffer *input; /* NULL most of the time */
     struct websim_tls_conn *tls;
     struct bufring_waiter waiter;
+    uint64_t ended_ns; /* when the last answer had left, or the connection came */
     uint32_t slot;
     uint32_t id; /* in the journal */
     uint32_t host;

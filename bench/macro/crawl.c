@@ -42,8 +42,8 @@ static int usage(FILE *out)
             "  --scaling     loops, queue, hosts and connections\n"
             "  --politeness  politeness\n\n"
             "  --repeats N   rounds (default 5)\n"
-            "  --hosts N     hosts of the web of the stages (default 1000)\n"
-            "  --pages N     pages per host, mean (default 100)\n"
+            "  --hosts N     hosts of the web of the stages and loops (default 2000)\n"
+            "  --pages N     pages per host, mean (default 50)\n"
             "  --seconds S   length of runs that have no end of their own (default 5)\n"
             "  --no-peers    wrk and lycosa only\n"
             "  --quick       smallest sizes: to see that it works\n"
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 {
     static struct crawl_report reports[PARTS];
     struct arguments arguments = {
-        .settings = {.repeats = 5, .hosts = 1000, .pages = 100, .seconds = 5, .peers = true}};
+        .settings = {.repeats = 5, .hosts = 2000, .pages = 50, .seconds = 5, .peers = true}};
     int code = read_options(&arguments, argc, argv);
     if (code)
         return code - 1;
