@@ -87,11 +87,14 @@ static SHA_TARGET void compress_sha(uint32_t state[5], const unsigned char *byte
 {
     const __m128i big_endian = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
     __m128i abcd = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0x1b);
-    __m128i last = _mm_set_epi32((int)state[4], 0, 0, 0), w[4];
+    __m128i last = _mm_set_epi32((int)state[4], 0, 0, 0);
     for (; blocks; blocks--, bytes += BLOCK_BYTES) {
+        const __m128i *block = (const __m128i *)bytes;
         __m128i begin = abcd, before = abcd;
-        for (int i = 0; i < 4; i++)
-            w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(bytes + 16 * i)), big_endian);
+        __m128i w[4] = {_mm_shuffle_epi8(_mm_loadu_si128(block), big_endian),
+                        _mm_shuffle_epi8(_mm_loadu_si128(block + 1), big_endian),
+                        _mm_shuffle_epi8(_mm_loadu_si128(block + 2), big_endian),
+                        _mm_shuffle_epi8(_mm_loadu_si128(block + 3), big_endian)};
         TWENTY_ROUNDS(0, 0);
         TWENTY_ROUNDS(5, 1);
         TWENTY_ROUNDS(10, 2);
