@@ -1,8 +1,9 @@
 /* bench_fetch [--seconds S] [--repeats N] [rates|hold|tls]...
  *
- *   rates   requests per second of one loop on one processor, against nginx on the other, beside wrk in the
- * same run hold    32,000 kept-alive connections on two loops, a request on each every few seconds tls
- * handshakes and bulk, beside OpenSSL
+ *   rates   requests per second of one loop on one processor, against nginx on the other,
+ *           beside wrk in the same run
+ *   hold    32,000 kept-alive connections on two loops, a request on each every few seconds
+ *   tls     handshakes and bulk, beside OpenSSL
  *
  * Each figure is the median of the repeats, with the smallest and the largest. */
 #include <getopt.h>
