@@ -14,7 +14,7 @@
 
 #include "macro/fetch_client.h"
 #include "macro/fetch_peer.h"
-#include "macro/fetch_server.h"
+#include "macro/nginx.h"
 #include "macro/series.h"
 
 #ifndef BENCH_FLAGS
@@ -62,7 +62,7 @@ static void print_row(const char *path, unsigned connections, struct client_seri
     fflush(stdout);
 }
 
-static bool measure_rate(const struct settings *settings, const struct fetch_server *server, const char *path,
+static bool measure_rate(const struct settings *settings, const struct nginx *server, const char *path,
                          unsigned connections)
 {
     struct client_series own = {.name = "lycosa"}, wrk = {.name = "wrk"};
@@ -94,9 +94,8 @@ static bool measure_rate(const struct settings *settings, const struct fetch_ser
 
 static bool run_rates(const struct settings *settings)
 {
-    struct fetch_server server;
-    if (!fetch_server_begin(&server,
-                            &(struct fetch_server_options){.workers = 1, .cpus = "01", .addresses = 1}))
+    struct nginx server;
+    if (!nginx_begin(&server, &(struct nginx_options){.workers = 1, .cpus = "01", .addresses = 1}))
         return false;
     printf("one loop on processor 1, nginx on processor 0\n");
     printf("%-5s %6s  %-7s %9s %17s  %7s  %7s  %7s\n", "body", "conns", "client", "req/s", "", "cpu us",
@@ -107,14 +106,14 @@ static bool run_rates(const struct settings *settings)
     for (unsigned p = 0; p < 2 && good; p++)
         for (unsigned c = 0; c < 2 && good; c++)
             good = measure_rate(settings, &server, paths[p], connections[c]);
-    fetch_server_finish(&server);
+    nginx_finish(&server);
     printf("\n");
     return good;
 }
 
 static bool run_hold(const struct settings *settings)
 {
-    struct fetch_server server;
+    struct nginx server;
     struct fetch_result result = {0};
     const struct fetch_load load = {.path = "/1k",
                                     .addresses = 8,
@@ -123,8 +122,8 @@ static bool run_hold(const struct settings *settings)
                                     .seconds = settings->seconds * settings->repeats,
                                     .interval_ms = 3000};
     struct fetch_load to = load;
-    if (!fetch_server_begin(&server, &(struct fetch_server_options){
-                                         .workers = 2, .cpus = "01 10", .addresses = load.addresses}))
+    if (!nginx_begin(&server,
+                     &(struct nginx_options){.workers = 2, .cpus = "01 10", .addresses = load.addresses}))
         return false;
     to.port = server.port;
     const bool good =
@@ -135,7 +134,7 @@ static bool run_hold(const struct settings *settings)
            "connection\n\n",
            (unsigned long long)result.open, (unsigned long long)result.failures,
            (unsigned long long)result.requests, result.seconds, result.connection_bytes);
-    fetch_server_finish(&server);
+    nginx_finish(&server);
     return good;
 }
 
@@ -195,10 +194,10 @@ static void print_tls(const char *name, struct tls_series *series, unsigned repe
 static bool run_tls(const struct settings *settings)
 {
     static struct tls_series own, peer;
-    struct fetch_server server;
+    struct nginx server;
     char cacert[128];
-    if (!fetch_server_begin(
-            &server, &(struct fetch_server_options){.workers = 1, .cpus = "01", .addresses = 1, .tls = true}))
+    if (!nginx_begin(&server,
+                     &(struct nginx_options){.workers = 1, .cpus = "01", .addresses = 1, .tls = true}))
         return false;
     snprintf(cacert, sizeof cacert, "%s/cert.pem", server.directory);
     const struct fetch_load load = {.port = server.tls_port,
@@ -219,7 +218,7 @@ static bool run_tls(const struct settings *settings)
         print_tls("openssl", &peer, settings->repeats);
         printf("lycosa holds %.0f bytes for TLS per idle connection, of 500\n\n", own.context_bytes);
     }
-    fetch_server_finish(&server);
+    nginx_finish(&server);
     return good;
 }
 

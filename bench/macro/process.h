@@ -34,5 +34,8 @@ bool process_run(const struct process_options *options, struct process_result *r
 /* True if a program of this name is in PATH. */
 bool process_is_installed(const char *name);
 
+/* Processor time so far of a process with all its threads, in steps of 10 ms; 0 if there is none. */
+double process_cpu_s(pid_t pid);
+
 /* For a child before exec. */
 void process_pin(int cpu);

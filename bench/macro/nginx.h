@@ -6,20 +6,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct fetch_server_options {
+struct nginx_options {
     unsigned workers;
     const char *cpus;   /* worker_cpu_affinity: "01", "01 10" */
     unsigned addresses; /* it listens on 127.0.0.1 to 127.0.0.N */
     bool tls;           /* on a second port, with a certificate made for the run */
 };
 
-struct fetch_server {
+struct nginx {
     char directory[64];
     uint16_t port;
     uint16_t tls_port;
     pid_t pid;
 };
 
+/* In PATH or where Debian has it. */
+bool nginx_is_installed(void);
+
 /* Files /1k, /10k and /16m are served. False, with a message, if nginx does not come up. */
-bool fetch_server_begin(struct fetch_server *server, const struct fetch_server_options *options);
-void fetch_server_finish(struct fetch_server *server);
+bool nginx_begin(struct nginx *server, const struct nginx_options *options);
+void nginx_finish(struct nginx *server);
+
+/* Processor time of its workers so far. */
+double nginx_cpu_s(const struct nginx *server);

@@ -1,4 +1,4 @@
-#include "macro/fetch_server.h"
+#include "macro/nginx.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "lockfree/clock.h"
+#include "macro/process.h"
 
 /* One process's limit of open files here; nginx needs a few for itself. */
 #define WORKER_CONNECTIONS 19000
 #define START_MS           5000
+#define DEBIAN_PROGRAM     "/usr/sbin/nginx"
 
 static uint16_t free_port(void)
 {
@@ -29,7 +31,7 @@ static uint16_t free_port(void)
     return ntohs(address.sin_port);
 }
 
-static bool write_file(const struct fetch_server *server, const char *name, size_t bytes)
+static bool write_file(const struct nginx *server, const char *name, size_t bytes)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", server->directory, name);
@@ -42,7 +44,7 @@ static bool write_file(const struct fetch_server *server, const char *name, size
 }
 
 /* Runs a program in the server's directory, quietly. */
-static bool run_in(const struct fetch_server *server, char *const *arguments)
+static bool run_in(const struct nginx *server, char *const *arguments)
 {
     const pid_t child = fork();
     if (child == 0) {
@@ -57,7 +59,7 @@ static bool run_in(const struct fetch_server *server, char *const *arguments)
     return status == 0;
 }
 
-static bool make_certificate(const struct fetch_server *server)
+static bool make_certificate(const struct nginx *server)
 {
     static const char *const arguments[] = {
         "openssl",  "req",           "-x509",   "-newkey",
@@ -68,7 +70,7 @@ static bool make_certificate(const struct fetch_server *server)
     return run_in(server, (char *const *)(uintptr_t)arguments);
 }
 
-static bool write_configuration(const struct fetch_server *server, const struct fetch_server_options *options)
+static bool write_configuration(const struct nginx *server, const struct nginx_options *options)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/nginx.conf", server->directory);
@@ -95,7 +97,7 @@ static bool write_configuration(const struct fetch_server *server, const struct 
     return fclose(file) == 0;
 }
 
-static bool wait_for_port(const struct fetch_server *server)
+static bool wait_for_port(const struct nginx *server)
 {
     const struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(server->port)};
@@ -111,21 +113,26 @@ static bool wait_for_port(const struct fetch_server *server)
     return false;
 }
 
-static void run_nginx(const struct fetch_server *server)
+static void run_nginx(const struct nginx *server)
 {
     char configuration[128];
     snprintf(configuration, sizeof configuration, "%s/nginx.conf", server->directory);
     execlp("nginx", "nginx", "-p", server->directory, "-c", configuration, "-e", "error.log", (char *)NULL);
-    execl("/usr/sbin/nginx", "nginx", "-p", server->directory, "-c", configuration, "-e", "error.log",
+    execl(DEBIAN_PROGRAM, "nginx", "-p", server->directory, "-c", configuration, "-e", "error.log",
           (char *)NULL);
     _exit(127);
 }
 
-bool fetch_server_begin(struct fetch_server *server, const struct fetch_server_options *options)
+bool nginx_is_installed(void)
 {
-    snprintf(server->directory, sizeof server->directory, "/tmp/bench_fetch.XXXXXX");
+    return process_is_installed("nginx") || access(DEBIAN_PROGRAM, X_OK) == 0;
+}
+
+bool nginx_begin(struct nginx *server, const struct nginx_options *options)
+{
+    snprintf(server->directory, sizeof server->directory, "/tmp/bench_nginx.XXXXXX");
     if (!mkdtemp(server->directory)) {
-        fprintf(stderr, "bench_fetch: no temporary directory: %s\n", strerror(errno));
+        fprintf(stderr, "nginx: no temporary directory: %s\n", strerror(errno));
         return false;
     }
     server->port = free_port();
@@ -134,7 +141,7 @@ bool fetch_server_begin(struct fetch_server *server, const struct fetch_server_o
     if (chmod(server->directory, 0755) != 0 || !write_file(server, "1k", 1024) ||
         !write_file(server, "10k", 10240) || !write_file(server, "16m", 16 << 20) ||
         (options->tls && !make_certificate(server)) || !write_configuration(server, options)) {
-        fprintf(stderr, "bench_fetch: cannot write %s\n", server->directory);
+        fprintf(stderr, "nginx: cannot write %s\n", server->directory);
         return false;
     }
     server->pid = fork();
@@ -142,15 +149,28 @@ bool fetch_server_begin(struct fetch_server *server, const struct fetch_server_o
         run_nginx(server);
     if (wait_for_port(server))
         return true;
-    fprintf(stderr, "bench_fetch: nginx does not come up; see %s/error.log\n", server->directory);
+    fprintf(stderr, "nginx does not come up; see %s/error.log\n", server->directory);
     return false;
 }
 
-void fetch_server_finish(struct fetch_server *server)
+void nginx_finish(struct nginx *server)
 {
     const char *const arguments[] = {"rm", "-rf", server->directory, NULL};
     kill(server->pid, SIGTERM);
     waitpid(server->pid, NULL, 0);
     if (!run_in(server, (char *const *)(uintptr_t)arguments))
-        fprintf(stderr, "bench_fetch: %s is left over\n", server->directory);
+        fprintf(stderr, "nginx: %s is left over\n", server->directory);
+}
+
+double nginx_cpu_s(const struct nginx *server)
+{
+    char path[64];
+    double seconds = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)server->pid, (int)server->pid);
+    FILE *file = fopen(path, "re");
+    for (int worker; file && fscanf(file, "%d", &worker) == 1;)
+        seconds += process_cpu_s(worker);
+    if (file)
+        fclose(file);
+    return seconds;
 }
