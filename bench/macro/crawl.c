@@ -16,15 +16,17 @@
 struct part {
     const char *name;
     bool (*run)(const struct crawl_settings *settings, struct crawl_report *report);
+    bool is_scaling; /* one of --scaling */
 };
 
 static const struct part parts[] = {
-    {"stages", crawl_stages},
-    {"loops", crawl_loops},
-    {"queue", crawl_queue},
-    {"hosts", crawl_hosts},
-    {"connections", crawl_connections},
-    {"politeness", crawl_politeness},
+    {"server", crawl_server, false},
+    {"stages", crawl_stages, false},
+    {"loops", crawl_loops, true},
+    {"queue", crawl_queue, true},
+    {"hosts", crawl_hosts, true},
+    {"connections", crawl_connections, true},
+    {"politeness", crawl_politeness, false},
 };
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
@@ -33,6 +35,7 @@ static int usage(FILE *out)
     fprintf(out,
             "usage: bench_crawl [OPTIONS] [PART]...\n\n"
             "parts (all unless named):\n"
+            "  server        the web's server beside nginx, under wrk: pages of 1 KB and 10 KB\n"
             "  stages        fetch, links, sieve and frontier, decoding, WARC, TLS, beside wrk and peers\n"
             "  loops         the whole crawl with one loop, two, and so on\n"
             "  queue         up to 50 million URLs in sieve and frontier\n"
@@ -42,7 +45,7 @@ static int usage(FILE *out)
             "  --scaling     loops, queue, hosts and connections\n"
             "  --politeness  politeness\n\n"
             "  --repeats N   rounds (default 5)\n"
-            "  --hosts N     hosts of the web of the stages and loops (default 2000)\n"
+            "  --hosts N     hosts of the web of server, stages and loops (default 2000)\n"
             "  --pages N     pages per host, mean (default 50)\n"
             "  --seconds S   length of runs that have no end of their own (default 5)\n"
             "  --no-peers    wrk and lycosa only\n"
@@ -107,8 +110,8 @@ static int read_options(struct arguments *arguments, int argc, char **argv)
             settings->is_quick = true;
             break;
         case 'S':
-            for (int p = 1; p < PARTS - 1; p++)
-                arguments->wanted[p] = true;
+            for (int p = 0; p < PARTS; p++)
+                arguments->wanted[p] |= parts[p].is_scaling;
             break;
         case 'P':
             arguments->wanted[PARTS - 1] = true;

@@ -15,6 +15,8 @@ struct crawl_settings {
     bool is_quick; /* smallest sizes: to see that it works */
 };
 
+/* The server of the web beside nginx. */
+bool crawl_server(const struct crawl_settings *settings, struct crawl_report *report);
 /* Stages of a crawl one after another, beside wrk and other crawlers. */
 bool crawl_stages(const struct crawl_settings *settings, struct crawl_report *report);
 /* 100 to 40,000 connections to servers that take their time. */

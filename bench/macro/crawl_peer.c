@@ -139,8 +139,7 @@ bool crawl_peer_run(enum crawl_peer peer, const struct crawl_web_options *option
     return good;
 }
 
-bool crawl_peer_wrk(const struct crawl_web *web, const char *url, double seconds,
-                    struct crawl_peer_result *result)
+bool crawl_peer_wrk(uint16_t port, const char *url, double seconds, struct crawl_peer_result *result)
 {
     char host[600], target[1200];
     const char *authority = strstr(url, "://"), *path = authority ? strchr(authority + 3, '/') : NULL;
@@ -148,7 +147,7 @@ bool crawl_peer_wrk(const struct crawl_web *web, const char *url, double seconds
     if (!path)
         return false;
     snprintf(host, sizeof host, "Host: %.*s", (int)(path - authority - 3), authority + 3);
-    snprintf(target, sizeof target, "http://127.0.0.1:%u%s", web->http_port, path);
+    snprintf(target, sizeof target, "http://127.0.0.1:%u%s", port, path);
     struct wrk_options options = {.url = target,
                                   .host = host,
                                   .connections = CONNECTIONS,

@@ -25,6 +25,5 @@ const char *crawl_peer_absent(enum crawl_peer peer);
 bool crawl_peer_run(enum crawl_peer peer, const struct crawl_web_options *options, double seconds,
                     struct crawl_peer_result *result);
 
-/* wrk, one thread on processor 0, on one page of the web. */
-bool crawl_peer_wrk(const struct crawl_web *web, const char *url, double seconds,
-                    struct crawl_peer_result *result);
+/* wrk, one thread on processor 0, on one page of the server that has this port of 127.0.0.1. */
+bool crawl_peer_wrk(uint16_t port, const char *url, double seconds, struct crawl_peer_result *result);

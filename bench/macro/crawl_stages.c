@@ -92,7 +92,8 @@ static bool run_round(const struct webs *webs, const struct crawl_settings *sett
                       struct crawl_report *report)
 {
     struct crawl_peer_result result;
-    if (!crawl_peer_wrk(&webs->web[WEB_PLAIN], webs->truth[WEB_PLAIN].page, settings->seconds, &result))
+    if (!crawl_peer_wrk(webs->web[WEB_PLAIN].http_port, webs->truth[WEB_PLAIN].page, settings->seconds,
+                        &result))
         return false;
     crawl_report_add_peer(report, "wrk on one page", &result);
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++)

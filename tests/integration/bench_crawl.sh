@@ -12,7 +12,7 @@ for wrong in --nothing "--repeats 0" "--seconds x" unknown-part; do
     [ "$code" = 2 ] || { echo "bench_crawl $wrong: exit code $code, not 2"; exit 1; }
 done
 
-"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" stages | tee "$directory/table"
+"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages | tee "$directory/table"
 python3 - "$directory/figures.json" <<'PYTHON'
 import json
 import sys
@@ -22,6 +22,13 @@ rows = {row["name"]: row for part in figures["parts"] for row in part["rows"]}
 for name in ["wrk on one page", "whole crawl from root pages", "whole crawl + WARC gzip", "whole crawl over TLS"]:
     rate = rows[name]["pages_per_s"]
     assert 0 < rate["least"] <= rate["median"] <= rate["most"], (name, rate)
+for size, bytes in [("1 KB", 1024), ("10 KB", 10240)]:
+    websim, nginx = rows[f"websim, page of about {size}"], rows[f"nginx, file of {size}"]
+    assert bytes * 0.8 < websim["bytes_per_answer"]["median"] < bytes * 1.5, websim
+    assert websim["server_cpu_us_per_request"]["median"] > 0, websim
+    if "note" not in nginx:
+        assert nginx["rate_by_nginx"]["median"] == 1 and websim["rate_by_nginx"]["median"] > 0, (nginx, websim)
+        assert nginx["server_cpu_us_per_request"]["median"] > 0, nginx
 assert rows["wrk on one page"]["rate_by_first_row"]["median"] == 1
 assert rows["whole crawl from root pages"]["ring_enters_per_page"]["median"] > 0
 PYTHON
