@@ -6,6 +6,7 @@
 
 #include "engine/domain.h"
 #include "engine/hash.h"
+#include "engine/power.h"
 #include "lockfree/clock.h"
 #include "net/outcome.h"
 
@@ -36,14 +37,6 @@ static bool address_matches(const struct list_node *node, const void *wanted)
 struct address *frontier_address(struct frontier *frontier, uint32_t id)
 {
     return (struct address *)(frontier->addresses + id * frontier->address_bytes);
-}
-
-static size_t power_of_two(size_t at_least)
-{
-    size_t power = 2;
-    while (power < at_least)
-        power *= 2;
-    return power;
 }
 
 static void make_map(struct frontier *frontier, struct map *map, list_match *match)

@@ -8,15 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/power.h"
 #include "lockfree/atomic.h"
-
-static size_t power_of_two(size_t at_least)
-{
-    size_t power = 2;
-    while (power < at_least)
-        power *= 2;
-    return power;
-}
 
 int outlet_init(struct outlet *outlet, const char *directory, size_t bytes)
 {

@@ -18,29 +18,13 @@
 
 #include <assert.h>
 
+#include "lockfree/wide.h"
+
 #define BLOCK_WORDS (BLOOM_BLOCK_BYTES / 8)
 #define PAIRS       4
 #define FIELD_BITS  13 /* one bit to choose the word of a pair, twice six for the bits in it */
 #define FIELD_LOW                                                                                            \
     12 /* fields are cut from the high end of a product, where all of the hash has been mixed in */
-
-/* Lines fetched ahead: as many as a core has on their way at one time. 32 are slower. */
-#define GROUP 16
-
-/* ThreadSanitizer and the model do not see that a vector load is made of whole words. */
-#if defined(__x86_64__) && !defined(LF_MODEL) && !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if !__has_feature(thread_sanitizer)
-#define WIDE 1
-#endif
-#else
-#define WIDE 1
-#endif
-#endif
-
-#ifdef WIDE
-#include <immintrin.h>
-#endif
 
 /* Two odd multipliers (the golden ratio, and a prime of the xxHash family): block and bits come
  * from different products, so that the hashes of one block still differ in all their bits, and neither
@@ -201,7 +185,7 @@ typedef bool operation(struct bloom *bloom, uint64_t hash);
 __attribute__((always_inline)) static inline void prefetch(const struct bloom *bloom,
                                                            const struct batch *batch, size_t from)
 {
-    size_t end = from + GROUP < batch->count ? from + GROUP : batch->count;
+    size_t end = from + WIDE_GROUP < batch->count ? from + WIDE_GROUP : batch->count;
     for (size_t i = from; i < end; i++)
         __builtin_prefetch((const void *)words_of(bloom, batch->hashes[i]), 1);
 }
@@ -212,9 +196,9 @@ __attribute__((always_inline)) static inline size_t run(struct bloom *bloom, con
 {
     size_t positive = 0;
     prefetch(bloom, batch, 0);
-    for (size_t from = 0; from < batch->count; from += GROUP) {
-        prefetch(bloom, batch, from + GROUP);
-        size_t end = from + GROUP < batch->count ? from + GROUP : batch->count;
+    for (size_t from = 0; from < batch->count; from += WIDE_GROUP) {
+        prefetch(bloom, batch, from + WIDE_GROUP);
+        size_t end = from + WIDE_GROUP < batch->count ? from + WIDE_GROUP : batch->count;
         for (size_t i = from; i < end; i++)
             positive += batch->result[i] = operate(bloom, batch->hashes[i]);
     }

@@ -23,23 +23,7 @@
 
 #include <assert.h>
 
-/* ThreadSanitizer and the model do not see that a vector load is made of whole words. */
-#if defined(__x86_64__) && !defined(LF_MODEL) && !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if !__has_feature(thread_sanitizer)
-#define WIDE 1
-#endif
-#else
-#define WIDE 1
-#endif
-#endif
-
-#ifdef WIDE
-#include <immintrin.h>
-#endif
-
-/* Lines fetched ahead: as many as a core has on their way at one time. 32 are slower. */
-#define GROUP 16
+#include "lockfree/wide.h"
 
 /* Slots looked at together: a cache line. */
 #define TOGETHER LF_SCALE(8u, 2u)
@@ -207,7 +191,7 @@ static inline size_t group_at(size_t from, size_t count)
 {
     if (from >= count)
         return 0;
-    return count - from < GROUP ? count - from : GROUP;
+    return count - from < WIDE_GROUP ? count - from : WIDE_GROUP;
 }
 
 size_t signatures_add_batch(struct signatures_writer *writer, const uint64_t *signatures, size_t count,
@@ -215,8 +199,8 @@ size_t signatures_add_batch(struct signatures_writer *writer, const uint64_t *si
 {
     size_t added = 0;
     prefetch(writer->set, signatures, group_at(0, count));
-    for (size_t from = 0; from < count; from += GROUP) {
-        size_t group = group_at(from, count), ahead = from + GROUP;
+    for (size_t from = 0; from < count; from += WIDE_GROUP) {
+        size_t group = group_at(from, count), ahead = from + WIDE_GROUP;
         prefetch(writer->set, signatures + ahead, group_at(ahead, count));
         for (size_t i = from; i < from + group; i++) {
             answers[i] = signatures_add(writer, signatures[i]);
@@ -235,9 +219,9 @@ struct has_batch {
 
 typedef struct look look_function(const _Atomic(uint64_t) *slots, uint64_t signature);
 
-/* Those that lie in a later line than their home: numbers[0..count), at most GROUP. */
+/* Those that lie in a later line than their home: numbers[0..count), at most WIDE_GROUP. */
 struct late {
-    size_t numbers[GROUP];
+    size_t numbers[WIDE_GROUP];
     size_t count;
 };
 
@@ -252,31 +236,31 @@ static size_t has_late(const struct has_batch *batch, struct late *late)
     return present;
 }
 
-/* Always GROUP lines ahead with fetching. What lies in a later line waits until some have come together,
+/* Always WIDE_GROUP lines ahead with fetching. What lies in a later line waits until some have come together,
  * while that line is fetched. Inlined, so that `look` is known and inlined too. */
 __attribute__((always_inline)) static inline size_t has_all(const struct has_batch *batch,
                                                             look_function *look)
 {
     struct signatures *set = batch->set;
     const uint64_t *signatures = batch->signatures;
-    uint64_t homes[GROUP];
+    uint64_t homes[WIDE_GROUP];
     struct late late = {.count = 0};
     size_t present = 0;
-    for (size_t i = 0; i < GROUP && i < batch->count; i++) {
+    for (size_t i = 0; i < WIDE_GROUP && i < batch->count; i++) {
         homes[i] = home_of(set, signatures[i]);
         __builtin_prefetch((const void *)&set->slots[homes[i]]);
     }
     for (size_t i = 0; i < batch->count; i++) {
-        uint64_t home = homes[i % GROUP];
-        if (i + GROUP < batch->count) {
-            homes[i % GROUP] = home_of(set, signatures[i + GROUP]);
-            __builtin_prefetch((const void *)&set->slots[homes[i % GROUP]]);
+        uint64_t home = homes[i % WIDE_GROUP];
+        if (i + WIDE_GROUP < batch->count) {
+            homes[i % WIDE_GROUP] = home_of(set, signatures[i + WIDE_GROUP]);
+            __builtin_prefetch((const void *)&set->slots[homes[i % WIDE_GROUP]]);
         }
         struct look seen = look(set->slots + home, signatures[i]);
         if (__builtin_expect(!signatures[i] || (!seen.found && seen.filled == TOGETHER), 0)) {
             __builtin_prefetch((const void *)&set->slots[line_after(set, home)]);
             late.numbers[late.count++] = i;
-            if (late.count == GROUP)
+            if (late.count == WIDE_GROUP)
                 present += has_late(batch, &late);
             continue;
         }

@@ -7,9 +7,9 @@
 #include "engine/url.h"
 #include "tools/lycosa_commands.h"
 #include "tools/lycosa_json.h"
+#include "tools/lycosa_lines.h"
 
 #define READ_BYTES (ROBOTS_BYTES_MAX + 1) /* one more than is read tells that there was more */
-#define PIPE_BYTES (1 << 20)
 
 struct job {
     const struct robots *robots;
@@ -53,8 +53,9 @@ static void print_plain(struct slice input, enum url_error error, bool allowed,
 }
 
 /* A URL, or a path that begins with '/'. */
-static void answer(const struct job *job, struct slice input)
+static void answer(void *owner, struct slice input)
 {
+    const struct job *job = owner;
     char buffer[URL_BYTES_MAX], base_buffer[64];
     struct url url, base;
     struct robots_rule rule = {.allow = true};
@@ -70,22 +71,6 @@ static void answer(const struct job *job, struct slice input)
         print_json(input, error, allowed, &rule);
     else
         print_plain(input, error, allowed, &rule);
-}
-
-static bool answer_stdin(const struct job *job)
-{
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t len;
-    setvbuf(stdin, NULL, _IOFBF, PIPE_BYTES);
-    setvbuf(stdout, NULL, _IOFBF, PIPE_BYTES);
-    while ((len = getline(&line, &size, stdin)) > 0) {
-        if (line[len - 1] == '\n')
-            len--;
-        answer(job, (struct slice){line, (size_t)len});
-    }
-    free(line);
-    return !ferror(stdin);
 }
 
 static struct robots *read_robots(const char *path, struct slice agent)
@@ -104,16 +89,14 @@ static struct robots *read_robots(const char *path, struct slice agent)
     return robots;
 }
 
-static int run(const struct job *job, char **urls)
+static int run(struct job *job, char **urls)
 {
-    bool good = true;
-    if (*urls)
-        for (; *urls; urls++)
-            answer(job, slice_of(*urls));
-    else
-        good = answer_stdin(job);
-    if (!good || fflush(stdout) != 0 || ferror(stdout)) {
-        perror("lycosa robots");
+    if (!*urls)
+        return lycosa_each_line("lycosa robots", answer, job);
+    for (; *urls; urls++)
+        answer(job, slice_of(*urls));
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("lycosa robots: stdout");
         return LYCOSA_EXIT_FAILED;
     }
     return LYCOSA_EXIT_DONE;

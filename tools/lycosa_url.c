@@ -9,8 +9,7 @@
 #include "engine/surt.h"
 #include "tools/lycosa_commands.h"
 #include "tools/lycosa_json.h"
-
-#define PIPE_BYTES (1 << 20) /* of buffer on either side: a system call per ten thousand lines */
+#include "tools/lycosa_lines.h"
 
 struct job {
     const struct url *base; /* or NULL */
@@ -63,8 +62,9 @@ static void print_plain(const struct job *job, enum url_error error, const struc
     putc_unlocked('\n', stdout);
 }
 
-static void normalise(const struct job *job, struct slice line)
+static void normalise(void *owner, struct slice line)
 {
+    const struct job *job = owner;
     char buffer[URL_BYTES_MAX];
     struct url url;
     url_init(&url, buffer, sizeof buffer);
@@ -75,30 +75,6 @@ static void normalise(const struct job *job, struct slice line)
         print_json(job, line, error, &url);
     else
         print_plain(job, error, &url);
-}
-
-static int run(const struct job *job)
-{
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t len;
-    setvbuf(stdin, NULL, _IOFBF, PIPE_BYTES);
-    setvbuf(stdout, NULL, _IOFBF, PIPE_BYTES);
-    while ((len = getline(&line, &size, stdin)) > 0) {
-        if (line[len - 1] == '\n')
-            len--;
-        normalise(job, (struct slice){line, (size_t)len});
-    }
-    free(line);
-    if (ferror(stdin)) {
-        perror("lycosa url: stdin");
-        return LYCOSA_EXIT_FAILED;
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("lycosa url: stdout");
-        return LYCOSA_EXIT_FAILED;
-    }
-    return LYCOSA_EXIT_DONE;
 }
 
 static bool read_base(struct url *base, const char *text)
@@ -151,5 +127,5 @@ int lycosa_url_main(int argc, char **argv)
             return usage();
         }
     }
-    return optind < argc ? usage() : run(&job);
+    return optind < argc ? usage() : lycosa_each_line("lycosa url", normalise, &job);
 }
