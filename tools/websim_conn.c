@@ -10,11 +10,6 @@
 #include "tools/websim_dns.h"
 #include "tools/websim_tls.h"
 
-/* A busy server comes to know of a moment up to this much later. The earliest possible moment counts, so that
- * a polite client never looks rude:
- * - The last byte of an answer left after the beginning of the turn before, which queued it.
- * - A client closed its connection after it had the last answer. */
-#define SLACK_NS (20 * CLOCK_NS_PER_MS)
 /* A client that does not close after we did is left after this. */
 #define DRAIN_NS (5 * CLOCK_NS_PER_S)
 
@@ -56,11 +51,14 @@ static void record(struct websim_conn *conn, enum websim_event event, uint64_t t
         websim_loop_record(conn->loop, &record);
 }
 
-/* The earliest that something can have happened which is known of now, and happened after `since`. */
+/* The earliest that something can have happened which is known of now and came after `since`. It is what counts, so
+ * that a polite client does not look rude to a busy server:
+ * - The last byte of an answer left after the beginning of the turn before, which queued it.
+ * - A client closed its connection after it had the last answer. */
 static uint64_t earliest(const struct websim_conn *conn, uint64_t since)
 {
-    uint64_t slack = conn->loop->ring.now_ns - SLACK_NS;
-    return since > slack ? since : slack;
+    uint64_t least = conn->loop->ring.now_ns - WEBSIM_LATE_NS;
+    return since > least ? since : least;
 }
 
 static void record_close(struct websim_conn *conn, uint64_t time_ns)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lockfree/clock.h"
 #include "tools/websim_parameters.h"
 
 enum websim_event {
@@ -25,6 +26,9 @@ struct websim_record {
     uint16_t retry_after_s;
     uint64_t url; /* packed; UINT64_MAX: none */
 };
+
+/* How late a server with more to do than processors may come to know of a moment. */
+#define WEBSIM_LATE_NS (100 * CLOCK_NS_PER_MS)
 
 #define WEBSIM_JOURNAL_MAGIC "websim journal 1"
 

@@ -175,9 +175,25 @@ TEST(connect_time_belongs_to_the_visit)
     struct websim_audit_options options = {.ratio_ppm = 500000, .burst_ns = 100 * MS, .robots_known = true};
     begin();
     uint32_t connection = connect_at(0);
-    fetch(connection, url_of(3, WEBSIM_KIND_GONE, 0), 40, 50); /* 50 ms in all: 100 ms of rest */
-    fetch(connection, url_of(3, WEBSIM_KIND_GONE, 1), 120, 121);
+    fetch(connection, url_of(3, WEBSIM_KIND_GONE, 0), 240, 250); /* 250 ms in all: 500 ms of rest */
+    fetch(connection, url_of(3, WEBSIM_KIND_GONE, 1), 600, 601);
     CHECK_INT(judge(&options), 1);
+}
+
+/* The client may have begun it when the answer before had come, and that was within the burst. */
+TEST(a_busy_server_sees_a_request_late)
+{
+    static const struct {
+        uint64_t seen_ms, violations;
+    } cases[] = {{90, 0}, {150, 0}, {210, 1}};
+    struct websim_audit_options options = {.ratio_ppm = 100000, .burst_ns = 100 * MS, .robots_known = true};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        begin();
+        uint32_t connection = connect_at(0);
+        fetch(connection, url_of(3, WEBSIM_KIND_GONE, 0), 40, 50);
+        fetch(connection, url_of(3, WEBSIM_KIND_GONE, 1), cases[i].seen_ms, 220);
+        CHECK_INT(judge(&options), cases[i].violations);
+    }
 }
 
 TEST(the_minimum_idle_time)
