@@ -147,7 +147,7 @@ static void send_home(struct frontier_loop *loop, struct host *host, enum host_s
     set_state(loop, host, state);
     unsigned home = lf_load(&host->home, relaxed);
     /* Hand-over: the host is its home's from here on. */
-    inbox_push(&loop->frontier->loops[home]->inbox, &host->message);
+    inbox_push_counted(&loop->frontier->loops[home]->inbox, &host->message, &loop->loop_inbox_losses);
     if (home != loop->index)
         loop->wake(loop->owner, home);
 }
@@ -231,7 +231,7 @@ struct host *frontier_host(struct frontier_loop *loop, const struct url *url)
 void frontier_push(struct frontier_loop *loop, struct host *host, struct host_item *item)
 {
     /* Hand-over of the item; of the host too, if nobody had it. */
-    if (inbox_push(&host->incoming, &item->node))
+    if (inbox_push_counted(&host->incoming, &item->node, &loop->host_inbox_losses))
         send_home(loop, host, HOST_ARRIVING);
 }
 

@@ -71,7 +71,9 @@ struct frontier_loop {
     struct pool keys;
     struct map_thread host_map;
     struct map_thread address_map;
-    struct backoff backoff;
+    struct backoff backoff;     /* of the ready rings */
+    uint64_t host_inbox_losses; /* races lost by pushes of this loop */
+    uint64_t loop_inbox_losses;
     struct wheel wheel;
     struct heap due;    /* addresses that can be visited now */
     unsigned due_count; /* of them */

@@ -126,8 +126,8 @@ static void resolve(void *owner, struct host *host)
     loop->unresolved_last = &host->message;
 }
 
-/* No further ahead than visits need: while there are addresses enough to visit, one name for each visit, so that
- * every host's turn comes. Weights choose among hosts with an address, so they need them all. */
+/* No further ahead than visits need: while there are addresses enough to visit, one name for each visit, so
+ * that every host's turn comes. Weights choose among hosts with an address, so they need them all. */
 static bool may_look_up(const struct loop *loop)
 {
     const struct tuning *tuning = loop->tuning;
@@ -390,6 +390,18 @@ static void begin_visits(struct loop *loop, uint64_t now_ns)
     }
 }
 
+static void publish_races(struct stats_races *races, const struct loop *loop)
+{
+    const struct frontier_loop *frontier = &loop->frontier;
+    stats_set(&races->ready_rings, backoff_losses(&frontier->backoff));
+    stats_set(&races->host_inboxes, frontier->host_inbox_losses);
+    stats_set(&races->loop_inboxes, frontier->loop_inbox_losses);
+    stats_set(&races->host_map, backoff_losses(&frontier->host_map.backoff));
+    stats_set(&races->address_map, backoff_losses(&frontier->address_map.backoff));
+    stats_set(&races->sieve, loop->sieve.writer.losses);
+    stats_set(&races->pools, frontier->urls.losses + frontier->keys.losses);
+}
+
 /* What others read and only this thread can tell. */
 static void publish(struct loop *loop)
 {
@@ -397,9 +409,7 @@ static void publish(struct loop *loop)
     stats_set(&loop->stats.ring_enters, loop->ring.stats.enters);
     stats_set(&loop->stats.bytes_received, loop->conns.stats.bytes_received);
     stats_set(&loop->stats.buffers_exhausted, loop->buffers.exhausted);
-    stats_set(&loop->stats.lost_races,
-              backoff_losses(&loop->frontier.backoff) + backoff_losses(&loop->frontier.host_map.backoff) +
-                  backoff_losses(&loop->frontier.address_map.backoff) + loop->sieve.writer.losses);
+    publish_races(&loop->stats.lost_races, loop);
     stats_add(&loop->stats.turns, 1);
 }
 

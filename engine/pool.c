@@ -52,7 +52,7 @@ static bool refill_from_depot(struct pool *pool, size_t class)
     pool->free[class].count = POOL_KEEP_BLOCKS / 2;
     while (others) {
         struct inbox_node *next = others->next;
-        inbox_push(depot, others);
+        inbox_push_counted(depot, others, &pool->losses);
         others = next;
     }
     return true;
@@ -103,7 +103,7 @@ static void give_half_away(struct pool *pool, size_t class)
     pool->free[class].first = last->next;
     pool->free[class].count -= POOL_KEEP_BLOCKS / 2;
     last->next = NULL;
-    inbox_push(&pool->region->depot[class], &run->run);
+    inbox_push_counted(&pool->region->depot[class], &run->run, &pool->losses);
 }
 
 void pool_release(struct pool *pool, void *memory, size_t bytes)

@@ -36,6 +36,7 @@ struct pool_block {
 struct pool {
     struct pool_region *region;
     char *span, *span_end;
+    uint64_t losses;       /* races lost at depots */
     uint64_t bytes_in_use; /* handed out minus taken back by this loop: may be negative as a signed number */
     struct {
         struct pool_block *first;

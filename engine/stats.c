@@ -44,6 +44,9 @@ void stats_sum(struct stats *total, const struct stats *part)
         stats_add(&total->name, stats_get(&part->name));
     STATS_COUNTERS(STATS_SUM)
 #undef STATS_SUM
+#define STATS_SUM(name) stats_add(&total->lost_races.name, stats_get(&part->lost_races.name));
+    STATS_RACES(STATS_SUM)
+#undef STATS_SUM
     for (unsigned i = 0; i < FETCH_OUTCOME_COUNT; i++)
         stats_add(&total->outcomes[i], stats_get(&part->outcomes[i]));
     for (unsigned i = 0; i < 6; i++)

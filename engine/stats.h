@@ -42,12 +42,24 @@ struct stats_histogram {
     X(stalls)    /* turns in which no visit could begin for want of store, memory or bandwidth */            \
     X(turns)                                                                                                 \
     X(ring_enters)                                                                                           \
-    X(buffers_exhausted) /* receives that waited for a buffer */                                             \
-    X(lost_races)        /* compare-and-swaps that failed, over all lock-free structures of the loop */
+    X(buffers_exhausted) /* receives that waited for a buffer */
+
+/* Compare-and-swaps that failed, by what the loops share. */
+#define STATS_RACES(X)                                                                                       \
+    X(ready_rings)                                                                                           \
+    X(host_inboxes)                                                                                          \
+    X(loop_inboxes)                                                                                          \
+    X(host_map)                                                                                              \
+    X(address_map)                                                                                           \
+    X(sieve)                                                                                                 \
+    X(pools) /* of URLs and of hosts' names */
 
 struct stats {
 #define STATS_MEMBER(name) stats_counter name;
     STATS_COUNTERS(STATS_MEMBER)
+    struct stats_races {
+        STATS_RACES(STATS_MEMBER)
+    } lost_races;
 #undef STATS_MEMBER
     stats_counter outcomes[FETCH_OUTCOME_COUNT];
     stats_counter statuses[6]; /* 1xx to 5xx; 0: none */

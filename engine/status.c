@@ -115,6 +115,22 @@ static void write_counters(const struct stats *now, FILE *out)
 #undef STATUS_COUNTER
 }
 
+static void write_races(const struct stats_races *races, FILE *out)
+{
+    uint64_t sum = 0;
+    const char *comma = "";
+#define STATUS_ADD(name) sum += stats_get(&races->name);
+    STATS_RACES(STATUS_ADD)
+#undef STATUS_ADD
+    fprintf(out, "  \"lost_races\": %" PRIu64 ",\n  \"lost_races_by\": {", sum);
+#define STATUS_RACE(name)                                                                                    \
+    fprintf(out, "%s\"" #name "\": %" PRIu64, comma, stats_get(&races->name));                               \
+    comma = ", ";
+    STATS_RACES(STATUS_RACE)
+#undef STATUS_RACE
+    fprintf(out, "},\n");
+}
+
 static void write_outcomes(const struct stats *now, FILE *out)
 {
     const char *comma = "";
@@ -162,6 +178,7 @@ static void write_summary(const struct status *status, struct crawl *crawl, FILE
             crawl_end_name(crawl->end));
     fprintf(out, "  \"seconds\": %.3f,\n  \"threads\": %u,\n", seconds, crawl->loop_count);
     write_counters(now, out);
+    write_races(&now->lost_races, out);
     write_outcomes(now, out);
     write_quantiles("fetch_us", &now->fetch_us, out);
     write_quantiles("first_byte_us", &now->first_byte_us, out);

@@ -36,16 +36,24 @@ static inline void inbox_init(struct inbox *inbox)
     lf_store(&inbox->newest, INBOX_PARKED, relaxed);
 }
 
-/* True if the inbox was parked: the caller has to call the consumer. */
-static inline bool inbox_push(struct inbox *inbox, struct inbox_node *node)
+/* True if the inbox was parked: the caller has to call the consumer. Races lost to other producers are added
+ * to *losses, which is the calling thread's own. */
+static inline bool inbox_push_counted(struct inbox *inbox, struct inbox_node *node, uint64_t *losses)
 {
     struct inbox_node *seen = lf_load(&inbox->newest, relaxed);
-    do {
+    for (;; ++*losses) {
         lf_plain_write(node->next, seen == INBOX_PARKED ? NULL : seen);
         /* R1 pairs with A1 in take: the node's content is published. Acquire (A2 pairs with R2 in park):
          * whoever ends the parking continues after the consumer that parked. */
-    } while (!lf_cas_weak(&inbox->newest, &seen, node, acq_rel, relaxed));
-    return seen == INBOX_PARKED;
+        if (lf_cas_weak(&inbox->newest, &seen, node, acq_rel, relaxed))
+            return seen == INBOX_PARKED;
+    }
+}
+
+static inline bool inbox_push(struct inbox *inbox, struct inbox_node *node)
+{
+    uint64_t losses = 0;
+    return inbox_push_counted(inbox, node, &losses);
 }
 
 /* Everything, oldest first; NULL if there is nothing. A consumer that never changes may take from its parked

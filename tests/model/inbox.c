@@ -115,3 +115,38 @@ TEST(consumer_changes)
                            .weak = 1};
     model_verify(&c);
 }
+
+static uint64_t losses[MODEL_THREADS_MAX], losses_most;
+
+static void begin_counted(void)
+{
+    begin();
+    memset(losses, 0, sizeof losses);
+}
+
+static void push_counted(void)
+{
+    unsigned self = model_self();
+    inbox_push_counted(&inbox, &items[4 * self].node, &losses[self]);
+}
+
+/* Whoever loses has lost to the other's only push. */
+static void finish_counted(void)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
+        sum += losses[i];
+    model_check(sum <= 1);
+    losses_most = sum > losses_most ? sum : losses_most;
+}
+
+TEST(lost_races_are_counted)
+{
+    struct model_case c = {.name = "inbox_losses",
+                           .begin = begin_counted,
+                           .threads = {push_counted, push_counted},
+                           .finish = finish_counted,
+                           .preemptions = 2};
+    model_verify(&c);
+    CHECK_INT(losses_most, 1);
+}

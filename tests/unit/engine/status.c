@@ -33,6 +33,8 @@ static void begin(void)
         stats_add(&stats->bytes_received, 1000000);
         stats_add(&stats->outcomes[FETCH_DONE], 100 + i);
         stats_add(&stats->outcomes[FETCH_CONNECT_REFUSED], i * 7);
+        stats_add(&stats->lost_races.ready_rings, 2);
+        stats_add(&stats->lost_races.host_inboxes, i * 5);
         stats_add(&stats->statuses[4], 3);
         stats_add(&stats->scope[SCOPE_EXCLUDE], 5);
         stats_record(&stats->fetch_us, 1000 * (i + 1));
@@ -80,6 +82,10 @@ TEST(the_summary_is_json_and_sums_the_loops)
     CHECK_INT(number(tree, "queued"), 360);
     CHECK_INT(number(tree, "threads"), 2);
     CHECK(number(tree, "seconds") >= 2 && number(tree, "pages_per_s") <= 101);
+    CHECK_INT(number(tree, "lost_races"), 9);
+    CHECK_INT(number(json_get(tree, "lost_races_by"), "ready_rings"), 4);
+    CHECK_INT(number(json_get(tree, "lost_races_by"), "host_inboxes"), 5);
+    CHECK_INT(number(json_get(tree, "lost_races_by"), "sieve"), 0);
     CHECK_INT(number(json_get(tree, "outcomes"), "done"), 201);
     CHECK_INT(number(json_get(tree, "outcomes"), "connect-refused"), 7);
     CHECK(!json_get(json_get(tree, "outcomes"), "aborted"));
