@@ -276,7 +276,7 @@ static enum decode_result stream_whole(struct decode *decode, struct slice body,
     struct decode_output more = {&spare, 1, 0};
     result = decode_push(decode, &body, &more);
     if (more.written)
-        return DECODE_TOO_LONG;
+        return DECODE_FULL;
     return result == DECODE_DONE || result == DECODE_MORE ? decode_finish(decode) : result;
 }
 

@@ -13,7 +13,7 @@
 enum decode_result {
     DECODE_DONE,      /* the whole body is decoded */
     DECODE_MORE,      /* streaming: all input is used, more is needed */
-    DECODE_FULL,      /* streaming: the output buffer is full, call again with room */
+    DECODE_FULL,      /* the output buffer is full: streaming, call again with room; else, with more of it */
     DECODE_TRUNCATED, /* the body ends early: what came out so far is good */
     DECODE_CORRUPT,   /* the body is not in the coding that it claims, or a checksum is wrong */
     DECODE_TOO_LONG,  /* more than bytes_max came out */
@@ -51,7 +51,8 @@ enum decode_result decode_push(struct decode *decode, struct slice *input, struc
 enum decode_result decode_finish(struct decode *decode);
 
 /* Whole body at once: faster than streaming, for one gzip or deflate coding much so. The output never exceeds
- * output->room. On DECODE_TRUNCATED and DECODE_CORRUPT output->written bytes are what could be decoded. */
+ * output->room: DECODE_FULL if there is more. On DECODE_TRUNCATED and DECODE_CORRUPT output->written bytes
+ * are what could be decoded. */
 enum decode_result decode_whole(struct decode *decode, struct slice codings, struct slice body,
                                 struct decode_output *output);
 

@@ -100,6 +100,16 @@ def test_robots_in_a_content_coding():
         assert web.servers[0].paths() == ["/robots.txt", "/", "/allowed"], web.servers[0].paths()
 
 
+def test_links_of_a_page_that_shrinks_a_lot():
+    """A hundred times, and beyond the room that most pages need."""
+    page = b"<p>All work and no play.</p>" * 10000 + b'<a href="/last">end</a>'
+    pages = {"/": (200, {"Content-Encoding": "gzip"}, gzip.compress(page)), "/last": (200, {}, b"")}
+    with Servers(lambda path: pages.get(path, (404, {}, b""))) as web:
+        crawl = web.crawl({})
+        assert web.servers[0].paths() == ["/robots.txt", "/", "/last"], web.servers[0].paths()
+        assert crawl.summary["outcomes"] == {"done": 2}, crawl.summary["outcomes"]
+
+
 def test_robots_in_a_broken_coding():
     with Servers(site(lambda: (200, {"Content-Encoding": "gzip"}, b"\x1f\x8b\x08broken"))) as web:
         crawl = web.crawl({"robots": {"retry": "10ms"}, "retry": {"host-failures": "2"}})

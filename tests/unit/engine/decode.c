@@ -318,13 +318,19 @@ TEST(output_beyond_the_bound_is_too_long)
     CHECK_STR(whole("", SLICE("0123456789a")), "too long");
 }
 
-TEST(output_beyond_the_callers_room_is_too_long)
+TEST(output_beyond_the_callers_room_wants_more_room)
 {
     const struct slice text = SLICE("0123456789");
     fresh(0, 0);
     struct decode_output output = {out, text.len - 1, 0};
-    CHECK_INT(decode_whole(decoder, SLICE("gzip"), packed("gzip", text), &output), DECODE_TOO_LONG);
+    CHECK_INT(decode_whole(decoder, SLICE("gzip"), packed("gzip", text), &output), DECODE_FULL);
     CHECK_INT(output.written, text.len - 1);
+    CHECK_INT(decode_whole(decoder, SLICE("zstd"), packed("zstd", text), &output), DECODE_FULL);
+    CHECK_INT(decode_whole(decoder, SLICE(""), text, &output), DECODE_FULL);
+    fresh(text.len - 1, 0); /* where room and bound are the same, the bound has the word */
+    CHECK_INT(decode_whole(decoder, SLICE("gzip"), packed("gzip", text), &output), DECODE_TOO_LONG);
+    CHECK_INT(decode_whole(decoder, SLICE("zstd"), packed("zstd", text), &output), DECODE_TOO_LONG);
+    fresh(0, 0);
     output.room = text.len;
     CHECK_INT(decode_whole(decoder, SLICE("gzip"), packed("gzip", text), &output), DECODE_DONE);
     CHECK_INT(decode_whole(decoder, SLICE("zstd"), packed("zstd", text), &output), DECODE_DONE);
