@@ -373,6 +373,8 @@ static bool has_pages_left(const struct loop *loop)
 
 static void begin_visits(struct loop *loop, uint64_t now_ns)
 {
+    if (!buffer_pool_has_room(&loop->pages))
+        buffer_release(&loop->pages, &loop->decoded); /* nobody reads it now, and it may be all that is out */
     bool may = loop->visits_open < loop->visits_max && !loop->stalled && buffer_pool_has_room(&loop->pages) &&
                loop->debt_ns <= now_ns && has_pages_left(loop);
     if (!may) {

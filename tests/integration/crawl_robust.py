@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A web in which everything goes wrong somewhere: the crawl ends by itself, calls each fault by its name, and the
 healthy part is complete."""
+import gzip
 import re
 import signal
 import socket
@@ -207,6 +208,18 @@ def test_no_memory_for_pages():
         assert all(sizes[url] > 400000 for url in left_out), [sizes[url] for url in left_out]
 
 
+def test_decoding_leaves_memory_for_pages():
+    """What a page was decoded to takes so much that no other page would fit beside it: it does not stay."""
+    body = gzip.compress(b"<p>All work and no play.</p>" * 20000 + b'<a href="/next">')
+    site = {"/": (200, {"Content-Encoding": "gzip", "Content-Type": "text/html"}, body), "/next": page()}
+    with Pages({"127.0.0.1": site}) as web:
+        # One page at a time, so that the second needs a visit of its own.
+        tuning = merge(RUDE, {"politeness": {"burst": "0s"}, "memory": {"pages": "1100KiB"}})
+        crawl = Crawl(web, tuning, timeout=60)
+        assert crawl.code == 0 and crawl.summary["end"] == "complete", crawl.stderr
+        assert crawl.summary["outcomes"] == {"done": 2}, crawl.summary["outcomes"]
+
+
 def test_store_that_cannot_keep_up():
     """A buffer of four blocks, two of which have to be free before a page is begun: pages wait for the disk."""
     hosts = "15" if is_sanitized() else "60"
@@ -226,4 +239,4 @@ def test_store_that_cannot_keep_up():
 main([test_everything_at_once, test_robots_in_a_circle, test_robots_of_a_host_that_is_gone,
       test_nobody_connects_while_rules_are_awaited, test_end_while_names_are_asked, test_tiny_budgets,
       test_frontier_full_of_urls,
-      test_no_memory_for_pages, test_store_that_cannot_keep_up])
+      test_no_memory_for_pages, test_decoding_leaves_memory_for_pages, test_store_that_cannot_keep_up])
