@@ -62,8 +62,7 @@ static uint32_t next_random(struct backoff *backoff)
 
 void backoff_lost(struct backoff *backoff)
 {
-    /* Only the owner writes, so that this needs no atomic increment. */
-    lf_store(&backoff->losses, lf_load(&backoff->losses, relaxed) + 1, relaxed);
+    backoff_count(backoff);
     uint32_t base_ns = backoff->wait_ns;
     uint32_t jitter_ns = next_random(backoff) % (base_ns / 2 + 1);
     uint32_t wait_ns = base_ns - base_ns / 4 + jitter_ns;

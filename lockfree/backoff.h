@@ -26,6 +26,13 @@ struct backoff {
 /* `seed` should differ between threads; any value will do. */
 void backoff_init(struct backoff *backoff, uint64_t seed);
 
+/* The compare-and-swap just failed: count it and do not wait, as a first try may be made again at once. Only
+ * the owner writes, so that this needs no atomic increment. */
+static inline void backoff_count(struct backoff *backoff)
+{
+    lf_store(&backoff->losses, lf_load(&backoff->losses, relaxed) + 1, relaxed);
+}
+
 /* The compare-and-swap just failed: count it, wait, double the next wait. */
 void backoff_lost(struct backoff *backoff);
 

@@ -23,8 +23,7 @@
 #pragma once
 
 #include "lockfree/atomic.h"
-
-struct backoff;
+#include "lockfree/backoff.h"
 
 struct ring_mpmc_slot {
     _Atomic(uint64_t) turn; /* position + 1: filled for the pop of this position */
@@ -54,9 +53,12 @@ static inline bool ring_mpmc_push(struct ring_mpmc *ring, uint64_t item, struct 
 {
     uint64_t position = lf_load(&ring->tail, relaxed);
     struct ring_mpmc_slot *slot = &ring->slots[position & ring->mask];
-    if (position - lf_load(&ring->head_seen, acquire) > ring->mask || /* A3 pairs with R3 in ring_mpmc.c */
-        !lf_cas_weak(&ring->tail, &position, position + 1, relaxed, relaxed))
+    if (position - lf_load(&ring->head_seen, acquire) > ring->mask) /* A3 pairs with R3 in ring_mpmc.c */
         return ring_mpmc_push_contended(ring, item, backoff);
+    if (!lf_cas_weak(&ring->tail, &position, position + 1, relaxed, relaxed)) {
+        backoff_count(backoff);
+        return ring_mpmc_push_contended(ring, item, backoff);
+    }
     lf_store(&slot->item, item, relaxed);
     lf_store(&slot->turn, position + 1, release); /* R1 pairs with A1 in pop */
     return true;
@@ -71,8 +73,10 @@ static inline bool ring_mpmc_pop(struct ring_mpmc *ring, uint64_t *item, struct 
         return ring_mpmc_pop_contended(ring, item, backoff);
     uint64_t found = lf_load(&slot->item, relaxed);
     /* R2 pairs with A2 in ring_mpmc.c: the item has been read. */
-    if (!lf_cas_weak(&ring->head, &position, position + 1, release, relaxed))
+    if (!lf_cas_weak(&ring->head, &position, position + 1, release, relaxed)) {
+        backoff_count(backoff);
         return ring_mpmc_pop_contended(ring, item, backoff);
+    }
     *item = found;
     return true;
 }

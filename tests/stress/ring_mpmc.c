@@ -190,3 +190,51 @@ TEST(a_stopped_thread_holds_up_no_caller)
         .begin = park_begin, .operation = park_pop, .others = park_others, .finish = park_finish_pop});
     CHECK(places >= 4);
 }
+
+static uint64_t counted;
+
+static void push_one(void *unused)
+{
+    (void)unused;
+    CHECK(ring_mpmc_push(&shared.ring, 7, &others_backoff));
+}
+
+static void pop_one(void *unused)
+{
+    (void)unused;
+    uint64_t item;
+    CHECK(ring_mpmc_pop(&shared.ring, &item, &others_backoff));
+}
+
+static void pop_second(void *unused)
+{
+    (void)unused;
+    uint64_t item;
+    CHECK(ring_mpmc_pop(&shared.ring, &item, &operation_backoff));
+}
+
+static void begin_with_two(void *unused)
+{
+    park_begin(unused);
+    push_one(unused);
+}
+
+static void finish_count(void *unused)
+{
+    (void)unused;
+    counted += backoff_losses(&operation_backoff);
+    CHECK_INT(backoff_losses(&others_backoff), 0);
+}
+
+/* Stopped between its look at the position and its claim of it, the thread loses one race. */
+TEST(the_race_that_a_first_try_loses_is_counted)
+{
+    counted = 0;
+    stress_park(&(struct stress_parking){
+        .begin = park_begin, .operation = park_push, .others = push_one, .finish = finish_count});
+    CHECK(counted > 0);
+    counted = 0;
+    stress_park(&(struct stress_parking){
+        .begin = begin_with_two, .operation = pop_second, .others = pop_one, .finish = finish_count});
+    CHECK(counted > 0);
+}
