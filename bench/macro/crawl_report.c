@@ -113,6 +113,8 @@ void crawl_report_print(const struct crawl_report *report, FILE *out)
     }
     fprintf(out, "\n");
     fflush(out);
+    if (report->below)
+        crawl_report_print(report->below, out);
 }
 
 static void write_row(const struct crawl_report *report, const struct crawl_report_row *row, FILE *out)
@@ -137,5 +139,7 @@ void crawl_report_write_json(const struct crawl_report *report, FILE *out)
         write_row(report, &report->rows[i], out);
         fprintf(out, "%s\n", i + 1 < report->count ? "," : "");
     }
-    fprintf(out, "  ]}");
+    fprintf(out, "  ]}%s", report->below ? ",\n" : "");
+    if (report->below)
+        crawl_report_write_json(report->below, out);
 }

@@ -40,7 +40,8 @@ struct crawl_report {
     unsigned column_count;                     /* at most CRAWL_COLUMN_COUNT */
     struct crawl_report_row rows[CRAWL_REPORT_ROWS_MAX];
     unsigned count;
-    double first_rate; /* of the round */
+    double first_rate;          /* of the round */
+    struct crawl_report *below; /* a second table of the same part, or NULL */
 };
 
 /* The row of this name, made if there is none. */
@@ -52,5 +53,5 @@ void crawl_report_add_peer(struct crawl_report *report, const char *name,
                            const struct crawl_peer_result *peer);
 
 void crawl_report_print(const struct crawl_report *report, FILE *out);
-/* One object: {"title": ..., "rows": [...]}. */
+/* An object per table, {"title": ..., "rows": [...]}, with commas between. */
 void crawl_report_write_json(const struct crawl_report *report, FILE *out);

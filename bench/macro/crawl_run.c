@@ -14,6 +14,9 @@ const char crawl_run_rude[] = "[politeness]\nhost-ratio = 1e9\naddress-ratio = 1
 static const char every_run[] = "[scope]\nmode = any\n[retry]\nwait = 200ms\n"
                                 "wait-max = 1s\ntimes = 30\nhost-failures = 60\n";
 
+const char *const crawl_run_shared[CRAWL_RUN_SHARED] = {
+    "ready_rings", "host_inboxes", "loop_inboxes", "host_map", "address_map", "sieve", "pools"};
+
 static bool write_tuning(const struct crawl_web *web, const struct crawl_run_options *options)
 {
     char path[CRAWL_WEB_PATH_BYTES];
@@ -42,6 +45,9 @@ static bool read_summary(const struct crawl_web *web, struct crawl_run *run)
         return false;
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
+    const char *races = strstr(text, "\"lost_races_by\"");
+    for (int i = 0; i < CRAWL_RUN_SHARED && races; i++)
+        run->lost_races_by[i] = number_of(races, crawl_run_shared[i]);
     run->pages = (uint64_t)number_of(text, "pages");
     run->seconds = number_of(text, "seconds");
     run->received = number_of(text, "bytes_received");

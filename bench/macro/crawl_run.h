@@ -14,6 +14,10 @@ struct crawl_run_options {
     unsigned pages_max;   /* the same after so many pages; 0: no limit */
 };
 
+/* What the loops share: a key of summary.json's "lost_races_by" each. */
+enum { CRAWL_RUN_SHARED = 7 };
+extern const char *const crawl_run_shared[CRAWL_RUN_SHARED];
+
 struct crawl_run {
     uint64_t pages;
     double seconds;  /* from the first request to the end, without the set-up */
@@ -22,6 +26,7 @@ struct crawl_run {
     uint64_t peak_bytes;
     double enters;     /* calls of the kernel by the rings */
     double lost_races; /* compare-and-swaps that failed */
+    double lost_races_by[CRAWL_RUN_SHARED];
     double visits, hosts, queued, urls_in, failed;
     double late_rate; /* pages per second in the second half of a run with seconds_max */
     bool is_complete;

@@ -64,7 +64,7 @@ bool crawl_connections(const struct crawl_settings *settings, struct crawl_repor
     return good;
 }
 
-/* Without what it took to read the seeds and to set up: a crawl that ends after one page, the second of two. */
+/* Without what it took to read the seeds and to set up: a crawl of one page, the second of two. */
 static bool run_hosts(const struct crawl_web *web, const char *hosts, const struct crawl_settings *settings,
                       struct crawl_report *report)
 {
@@ -102,16 +102,40 @@ bool crawl_hosts(const struct crawl_settings *settings, struct crawl_report *rep
     return good;
 }
 
+static const struct crawl_report_column race_columns[] = {
+    {"all", "lost_races", "%.0f"},
+    {"ready rings", "ready_rings", "%.0f"},
+    {"host inbox", "host_inboxes", "%.0f"},
+    {"loop inbox", "loop_inboxes", "%.0f"},
+    {"host map", "host_map", "%.0f"},
+    {"address map", "address_map", "%.0f"},
+    {"sieve", "sieve", "%.0f"},
+    {"pools", "pools", "%.0f"},
+};
+_Static_assert(sizeof race_columns / sizeof race_columns[0] == 1 + CRAWL_RUN_SHARED, "one each and the sum");
+
+static void add_races(struct crawl_report *races, const char *name, const struct crawl_run *run)
+{
+    double values[1 + CRAWL_RUN_SHARED] = {run->lost_races};
+    memcpy(values + 1, run->lost_races_by, sizeof run->lost_races_by);
+    crawl_report_add(races, name, values);
+}
+
 bool crawl_loops(const struct crawl_settings *settings, struct crawl_report *report)
 {
     char hosts[16], pages[16], tuning[1024], threads[16];
     const char *const options[] = {"--plain", "--hosts", hosts, "--pages", pages, NULL};
     /* A server on one processor would have half of it beside a loop there, and be what is measured. */
     const char *const serve[] = {"--threads", threads, "--no-pin", NULL};
+    static struct crawl_report races = {.title =
+                                            "loops: compare-and-swaps that failed, by what the loops share",
+                                        .columns = race_columns,
+                                        .column_count = 1 + CRAWL_RUN_SHARED};
     struct crawl_web web;
     struct crawl_web_truth truth;
     unsigned most = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     report->title = "loops: on all processors, which a server with as many threads shares";
+    report->below = &races;
     snprintf(threads, sizeof threads, "%u", most);
     snprintf(hosts, sizeof hosts, "%u", settings->hosts);
     snprintf(pages, sizeof pages, "%u", settings->pages);
@@ -129,6 +153,7 @@ bool crawl_loops(const struct crawl_settings *settings, struct crawl_report *rep
                 fprintf(stderr, "bench_crawl: %u loops lost pages\n", loops);
             snprintf(name, sizeof name, "%u loops", loops);
             crawl_report_add_run(report, name, &run);
+            add_races(&races, name, &run);
         }
     crawl_web_finish(&web, false);
     return good;

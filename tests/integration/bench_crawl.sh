@@ -12,7 +12,7 @@ for wrong in --nothing "--repeats 0" "--seconds x" unknown-part; do
     [ "$code" = 2 ] || { echo "bench_crawl $wrong: exit code $code, not 2"; exit 1; }
 done
 
-"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages | tee "$directory/table"
+"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages loops | tee "$directory/table"
 python3 - "$directory/figures.json" <<'PYTHON'
 import json
 import sys
@@ -29,6 +29,10 @@ for size, bytes in [("1 KB", 1024), ("10 KB", 10240)]:
     if "note" not in nginx:
         assert nginx["rate_by_nginx"]["median"] == 1 and websim["rate_by_nginx"]["median"] > 0, (nginx, websim)
         assert nginx["server_cpu_us_per_request"]["median"] > 0, nginx
+lost = [part for part in figures["parts"] if "compare-and-swaps" in part["title"]][0]["rows"]
+for row in lost:
+    parts = [figure["median"] for key, figure in row.items() if key not in ("name", "lost_races")]
+    assert len(parts) == 7 and sum(parts) == row["lost_races"]["median"], row
 assert rows["wrk on one page"]["rate_by_first_row"]["median"] == 1
 assert rows["whole crawl from root pages"]["ring_enters_per_page"]["median"] > 0
 PYTHON
