@@ -251,6 +251,7 @@ static bool answer_at_once(struct dns *dns, struct slice name, struct dns_answer
 {
     if (dns_address_parse(&answer->addresses[0], name)) {
         answer->count = 1;
+        answer->until_ns = UINT64_MAX;
         return true;
     }
     return dns_cache_find(dns->cache, name, dns->now_ns, answer);

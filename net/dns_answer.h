@@ -37,6 +37,8 @@ struct dns_answer {
     enum dns_error error;
     uint8_t count;  /* at least 1 with DNS_OK, else 0 */
     bool was_fresh; /* asked for over the network, not taken from memory */
+    uint64_t
+        until_ns; /* up to when it holds; UINT64_MAX: always, as a literal address does. 0: not to be kept */
     struct dns_address addresses[DNS_ADDRESSES_MAX];
 };
 

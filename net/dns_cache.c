@@ -186,6 +186,7 @@ bool dns_cache_find(struct dns_cache *cache, struct slice name, uint64_t now_ns,
     answer->error = (enum dns_error)entry->error;
     answer->count = entry->count;
     answer->was_fresh = false;
+    answer->until_ns = entry->is_pinned ? UINT64_MAX : entry->expires_ns;
     memcpy(answer->addresses, entry->addresses, entry->count * sizeof *entry->addresses);
     return true;
 }
@@ -204,17 +205,18 @@ static uint32_t lifetime_s(const struct dns_cache_options *options, enum dns_err
     return options->failure_ttl_s;
 }
 
-void dns_cache_insert(struct dns_cache *cache, struct slice name, const struct dns_answer *answer,
+void dns_cache_insert(struct dns_cache *cache, struct slice name, struct dns_answer *answer,
                       struct dns_cache_life life)
 {
     uint32_t at = find(cache, name, hash_of(cache, name));
+    answer->until_ns = life.now_ns + lifetime_s(&cache->options, answer->error, life.ttl_s) * CLOCK_NS_PER_S;
     if (at != NONE && cache->entries[at].is_pinned)
         return;
     struct entry *entry = add(cache, name, answer);
     if (!entry)
         return;
     entry->is_pinned = false;
-    entry->expires_ns = life.now_ns + lifetime_s(&cache->options, answer->error, life.ttl_s) * CLOCK_NS_PER_S;
+    entry->expires_ns = answer->until_ns;
     link_newest(cache, (uint32_t)(entry - cache->entries));
 }
 

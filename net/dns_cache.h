@@ -39,8 +39,8 @@ void dns_cache_destroy(struct dns_cache *cache);
 
 /* `name` in lower case, at most DNS_NAME_BYTES_MAX. True: *answer is set. */
 bool dns_cache_find(struct dns_cache *cache, struct slice name, uint64_t now_ns, struct dns_answer *answer);
-/* Keeps a copy, in place of an older answer for the name. */
-void dns_cache_insert(struct dns_cache *cache, struct slice name, const struct dns_answer *answer,
+/* Sets answer->until_ns and keeps a copy, in place of an older answer for the name. */
+void dns_cache_insert(struct dns_cache *cache, struct slice name, struct dns_answer *answer,
                       struct dns_cache_life life);
 /* Never expires and is never evicted: /etc/hosts. False: the cache is full of such. */
 bool dns_cache_pin(struct dns_cache *cache, struct slice name, const struct dns_answer *answer);

@@ -167,6 +167,7 @@ TEST(literals_need_no_server)
     CHECK_INT(found.error, DNS_OK);
     CHECK_INT(found.count, 1);
     CHECK_INT(found.addresses[0].family, AF_INET);
+    CHECK(found.until_ns == UINT64_MAX);
     found = resolve(dns, &server, 1, "2001:db8::1");
     CHECK_INT(found.addresses[0].family, AF_INET6);
     CHECK(!found.was_fresh);
@@ -260,6 +261,9 @@ TEST(answers_are_remembered)
         CHECK(!query.answer.was_fresh);
     }
     struct dns_query query = {.on_done = on_done};
+    CHECK(dns_begin(dns, &query, SLICE("ok.test"), clock_now_ns()));
+    uint64_t left_ns = query.answer.until_ns - clock_now_ns();
+    CHECK(left_ns > 60 * CLOCK_NS_PER_S && left_ns <= 120 * CLOCK_NS_PER_S); /* the server says 120 s */
     CHECK(!dns_begin(dns, &query, SLICE("ok.test"), clock_now_ns() + 121 * CLOCK_NS_PER_S));
     turn(dns, &server, 1);
     CHECK(query.answer.was_fresh);

@@ -53,6 +53,21 @@ TEST(finds_what_was_inserted)
     dns_cache_destroy(cache);
 }
 
+TEST(answers_say_how_long_they_hold)
+{
+    struct dns_cache *cache = dns_cache_create(&ordinary);
+    struct dns_answer answer = address(1), found;
+    dns_cache_insert(cache, SLICE("short.test"), &answer, life(1000, 1));
+    CHECK(answer.until_ns == 1060 * CLOCK_NS_PER_S);
+    CHECK(dns_cache_find(cache, SLICE("short.test"), 1050 * CLOCK_NS_PER_S, &found));
+    CHECK(found.until_ns == answer.until_ns);
+    answer = address(2);
+    dns_cache_pin(cache, SLICE("pinned.test"), &answer);
+    CHECK(dns_cache_find(cache, SLICE("pinned.test"), 0, &found));
+    CHECK(found.until_ns == UINT64_MAX);
+    dns_cache_destroy(cache);
+}
+
 TEST(times_to_live_are_clamped)
 {
     static const struct {
