@@ -22,7 +22,7 @@ struct address {
     struct map_node node;
     struct address_key key;
     uint32_t id;
-    uint32_t hosts;           /* hosts that were ever put under it */
+    uint32_t hosts;           /* hosts that belong to it, also those that are idle */
     uint16_t home;            /* index of the loop that schedules it */
     uint16_t tokens_out;      /* a bit per token that is out */
     uint8_t tokens;           /* how many it has */

@@ -320,7 +320,7 @@ static void place(struct frontier_loop *loop, struct host *host, uint64_t now_ns
         if (inbox_park(&host->incoming))
             return; /* not ours any more: the next push sends it home again */
     }
-    if (host->address == 0 || now_ns >= host->address_until_ns) {
+    if (host->address == 0) {
         begin_resolve(loop, host);
         return;
     }
@@ -387,6 +387,13 @@ uint64_t frontier_next_ns(const struct frontier_loop *loop)
     return wheel_next_due(&loop->wheel);
 }
 
+/* The host's turn has come and its address is out of date: it may have moved. The token was not used. */
+static void ask_again(struct frontier_loop *loop, struct address *address, struct host *host)
+{
+    address_release(address, host, address->token_next_ns[host->slot]);
+    begin_resolve(loop, host);
+}
+
 /* The foremost host of those that are due here, its token taken; NULL: none. */
 static struct host *take_due(struct frontier_loop *loop, uint64_t now_ns)
 {
@@ -407,8 +414,12 @@ static struct host *take_due(struct frontier_loop *loop, uint64_t now_ns)
         struct host *host = address_acquire(address, now_ns);
         gauge_add(loop, HOST_READY, ripe - 1);
         gauge_add(loop, HOST_VISITING, 1);
+        bool is_known = now_ns < host->address_until_ns;
+        if (!is_known)
+            ask_again(loop, address, host);
         schedule(loop, address, now_ns);
-        return host;
+        if (is_known)
+            return host;
     }
     return NULL;
 }
@@ -500,11 +511,33 @@ static struct address *find_address(struct frontier_loop *loop, const struct add
     return (struct address *)known;
 }
 
+/* Names of several addresses are answered with any of them first: the host stays where it is if it may, and
+ * also if there is no room for another address. NULL: none can be had. */
+static struct address *choose_address(struct frontier_loop *loop, const struct host *host,
+                                      const struct frontier_resolved *answer)
+{
+    struct address *present = host->address ? frontier_address(loop->frontier, host->address) : NULL;
+    for (unsigned i = 0; present && i < answer->count; i++)
+        if (memcmp(&present->key, &answer->keys[i], sizeof present->key) == 0)
+            return present;
+    struct address *found = answer->count ? find_address(loop, &answer->keys[0]) : NULL;
+    return found || !answer->count ? found : present;
+}
+
+/* The host leaves the address among whose hosts it was counted, which is this loop's. */
+static void discount_host(struct frontier_loop *loop, struct host *host)
+{
+    struct address *address = frontier_address(loop->frontier, host->counted);
+    assert(address->home == loop->index && address->hosts);
+    address->hosts--;
+    host->counted = 0;
+}
+
 void frontier_resolved(struct frontier_loop *loop, struct host *host, const struct frontier_resolved *answer)
 {
-    struct address *address = answer->key ? find_address(loop, answer->key) : NULL;
-    host->address_until_ns = answer->until_ns;
-    if (answer->key && !address) {
+    struct address *address = choose_address(loop, host, answer);
+    host->address_until_ns = address ? answer->until_ns : 0;
+    if (answer->count && !address) {
         host->is_dead = true;
         host->dead_why = FETCH_FRONTIER_FULL;
     }
@@ -515,6 +548,8 @@ void frontier_resolved(struct frontier_loop *loop, struct host *host, const stru
             send_home(loop, host, HOST_ARRIVING);
         return;
     }
+    if (host->counted && host->counted != address->id)
+        discount_host(loop, host);
     host->address = address->id;
     lf_store(&host->home, address->home, relaxed);
     if (address->home != loop->index)

@@ -130,8 +130,9 @@ void frontier_return(struct frontier_loop *loop, struct host *host, const struct
                      uint64_t end_ns);
 
 struct frontier_resolved {
-    const struct address_key *key; /* NULL: no address was found */
-    uint64_t until_ns;             /* when to ask again */
+    const struct address_key *keys; /* the first is taken, unless the host's present address is among them */
+    unsigned count;                 /* 0: no address was found */
+    uint64_t until_ns;              /* when to ask again: no visit begins after it */
     uint64_t now_ns;
 };
 

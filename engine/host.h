@@ -11,6 +11,8 @@
  *       |                                                                  | token returns
  *       +------------------------------ RETURNING <------------------------+
  *
+ * A host that is READY and whose address is out of date is RESOLVING again before it is visited.
+ *
  * Whoever takes the token has the host to itself; so has its home, the loop that schedules it, at all other
  * times. The rights move by hand-over (inboxes and rings, which order memory), so all members but the first
  * few are plain. What any loop may do at any time is push a URL and read the first few.
@@ -89,7 +91,7 @@ struct host {
     struct heap_node wait;               /* its place in its address while RESTING or READY */
     uint64_t next_ns;                    /* the first moment at which it may be visited */
     uint64_t address_next_ns;            /* RETURNING: the first moment for the token that it brings back */
-    uint64_t address_until_ns;           /* when its address has to be asked for again */
+    uint64_t address_until_ns;           /* no visit after this without asking for its address again */
     struct host_item *bands[HOST_BANDS]; /* URLs taken from the inbox: the newest of a ring, by weight */
     struct host_item *errands;           /* likewise HOST_ITEM_ROBOTS: they go before all others */
     uint32_t waiting;                    /* URLs in bands and errands */

@@ -68,22 +68,45 @@ static void on_no_address(struct loop *loop, struct host *host, enum fetch_outco
     frontier_resolved(&loop->frontier, host, &answer);
 }
 
+static bool is_denial(enum dns_error error)
+{
+    return error == DNS_ERROR_NO_NAME || error == DNS_ERROR_NO_DATA;
+}
+
+/* Name servers that fail say nothing against the address that the host had (RFC 8767): hosts outlive their
+ * outages. */
+static void keep_address(struct loop *loop, struct host *host)
+{
+    struct address_key key = frontier_address(&loop->crawl->frontier, host->address)->key;
+    uint64_t now_ns = clock_now_ns();
+    struct frontier_resolved answer = {
+        .keys = &key, .count = 1, .until_ns = now_ns + DNS_FAILURE_TTL_S * CLOCK_NS_PER_S, .now_ns = now_ns};
+    frontier_resolved(&loop->frontier, host, &answer);
+}
+
 static void on_answer(struct loop *loop, struct host *host, const struct dns_answer *found)
 {
     if (found->error == DNS_ERROR_CANCELLED)
         return; /* the crawl is over: what waits for this host stays in the frontier */
     if (found->error != DNS_OK) {
-        on_no_address(loop, host, outcome_of_dns(found->error));
+        if (host->address && !is_denial(found->error))
+            keep_address(loop, host);
+        else
+            on_no_address(loop, host, outcome_of_dns(found->error));
         return;
     }
-    struct address_key key = key_of(&found->addresses[0]);
-    if (!may_visit(loop->tuning, &key)) {
+    struct address_key keys[DNS_ADDRESSES_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < found->count; i++) {
+        keys[count] = key_of(&found->addresses[i]);
+        count += may_visit(loop->tuning, &keys[count]);
+    }
+    if (count == 0) {
         on_no_address(loop, host, FETCH_ADDRESS_FORBIDDEN);
         return;
     }
-    uint64_t now_ns = clock_now_ns();
     struct frontier_resolved answer = {
-        .key = &key, .until_ns = now_ns + DNS_TTL_S_MAX * CLOCK_NS_PER_S, .now_ns = now_ns};
+        .keys = keys, .count = count, .until_ns = found->until_ns, .now_ns = clock_now_ns()};
     frontier_resolved(&loop->frontier, host, &answer);
 }
 

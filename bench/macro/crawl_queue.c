@@ -52,9 +52,9 @@ static void resolve(void *owner, struct host *host)
     struct address_key key = {{[10] = 0xff, [11] = 0xff, [12] = 10}};
     for (int i = 0; i < 3; i++)
         key.bytes[13 + i] = (uint8_t)(host->id >> (16 - 8 * i));
-    frontier_resolved(
-        &queue->loop, host,
-        &(struct frontier_resolved){.key = &key, .until_ns = UINT64_MAX, .now_ns = queue->now_ns});
+    frontier_resolved(&queue->loop, host,
+                      &(struct frontier_resolved){
+                          .keys = &key, .count = 1, .until_ns = UINT64_MAX, .now_ns = queue->now_ns});
 }
 
 static bool abandon(void *owner, struct host *host)

@@ -16,15 +16,26 @@ static struct frontier_loop loops[2];
 static unsigned address_count; /* hosts are spread over so many addresses, by the number in their name */
 static uint64_t now;
 static unsigned abandoned;
+static unsigned resolved;
+static uint64_t lives_ns; /* how long an answer holds; 0: always */
+static unsigned moved;    /* hosts have moved on by so many addresses */
+static unsigned others;   /* addresses that a host has beside, in an order that moves */
 
 static void resolve(void *owner, struct host *host)
 {
     struct frontier_loop *loop = owner;
     unsigned number = (unsigned)strtoul(host->key + 8, NULL, 10);
-    struct address_key key = {
-        {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = (uint8_t)(number % address_count)}};
-    key.bytes[14] = (uint8_t)(number % address_count >> 8);
-    frontier_resolved(loop, host, &(struct frontier_resolved){&key, UINT64_MAX, now});
+    struct address_key keys[4];
+    resolved++;
+    for (unsigned i = 0; i <= others; i++) {
+        unsigned address = (number + (moved + i) % (others ? others + 1 : UINT32_MAX)) % address_count;
+        keys[i] = (struct address_key){{[10] = 0xff, [11] = 0xff, [12] = 127}};
+        keys[i].bytes[14] = (uint8_t)(address >> 8);
+        keys[i].bytes[15] = (uint8_t)address;
+    }
+    struct frontier_resolved answer = {
+        .keys = keys, .count = others + 1, .until_ns = lives_ns ? now + lives_ns : UINT64_MAX, .now_ns = now};
+    frontier_resolved(loop, host, &answer);
 }
 
 /* Takes three at a time: the frontier has to ask again. */
@@ -53,7 +64,8 @@ static void begin(unsigned threads, unsigned addresses)
     tuning.hosts_max = 5000;
     tuning.frontier_bytes = 64 << 20;
     address_count = addresses;
-    abandoned = 0;
+    abandoned = resolved = moved = others = 0;
+    lives_ns = 0;
     CHECK_INT(frontier_init(&frontier, &tuning), 0);
     for (unsigned i = 0; i < threads; i++) {
         struct frontier_loop_options options = {
@@ -259,6 +271,136 @@ TEST(no_room_for_more_hosts_is_an_answer)
     CHECK(frontier_host(&loops[0], &url) == NULL);
     CHECK(url_parse(&url, NULL, SLICE("http://h17.test/x")) == URL_OK);
     CHECK(frontier_host(&loops[0], &url) != NULL);
+    finish();
+}
+
+static const struct address_key *key_of(const struct host *host)
+{
+    return &frontier_address(&frontier, host->address)->key;
+}
+
+/* Taken, its next URL read, and given back: a visit of no length. */
+static void visit_once(struct host *expected)
+{
+    CHECK(take() == expected);
+    host_item_release(&loops[0].urls, host_pop(expected, false));
+    give_back(expected, 0);
+}
+
+TEST(an_address_is_asked_for_again_when_a_visit_needs_it)
+{
+    ratio_mode();
+    begin(1, 16);
+    lives_ns = 60 * S;
+    struct host *host = push(&loops[0], 1, "/a");
+    push(&loops[0], 1, "/b");
+    push(&loops[0], 1, "/c");
+    visit_once(host);
+    now += 59 * S;
+    visit_once(host);
+    CHECK_INT(resolved, 1);
+    CHECK_INT(key_of(host)->bytes[15], 1);
+    now += 2 * S;
+    frontier_turn(&loops[0], now);
+    CHECK_INT(resolved, 1); /* a host at rest needs none */
+    moved = 4;
+    visit_once(host);
+    CHECK_INT(resolved, 2);
+    CHECK_INT(key_of(host)->bytes[15], 5);
+    CHECK_INT(lf_load(&loops[0].states[HOST_RESOLVING], relaxed), 0);
+    CHECK_INT(lf_load(&loops[0].states[HOST_IDLE], relaxed), 1);
+    finish();
+}
+
+TEST(a_host_that_moves_rests_as_long_and_shares_the_new_token)
+{
+    ratio_mode();
+    begin(1, 2);
+    lives_ns = 60 * S;
+    struct host *mover = push(&loops[0], 0, "/a"), *there = push(&loops[0], 1, "/a");
+    struct host *first = take(), *second = take();
+    CHECK((first == mover && second == there) || (first == there && second == mover));
+    check_item(mover, "/a");
+    push(&loops[0], 0, "/b");
+    now += 61 * S;
+    moved = 1;
+    give_back(mover, 0);
+    now += 1 * S - 1 * MS;
+    CHECK(take() == NULL); /* its own rest */
+    now += 3 * MS;
+    CHECK(take() == NULL); /* the visit of the other is at the new address */
+    CHECK_INT(resolved, 3);
+    CHECK_INT(key_of(mover)->bytes[15], 1);
+    check_item(there, "/a");
+    give_back(there, 0);
+    CHECK(take() == NULL);
+    now += 102 * MS;
+    CHECK(take() == mover);
+    finish();
+}
+
+TEST(a_host_that_moves_goes_to_the_home_of_its_address)
+{
+    ratio_mode();
+    begin(2, 64);
+    lives_ns = 60 * S;
+    struct host *host = push(&loops[0], 1, "/a");
+    push(&loops[0], 1, "/b");
+    unsigned homes = 0;
+    for (moved = 0; moved < 64 && homes != 3; moved++) {
+        struct host *taken = NULL;
+        for (int i = 0; i < 4 && !taken; i++) {
+            frontier_turn(&loops[i % 2], now);
+            taken = frontier_take(&loops[i % 2], now);
+        }
+        CHECK(taken == host);
+        CHECK_INT(key_of(host)->bytes[15], 1 + moved);
+        unsigned home = lf_load(&host->home, relaxed);
+        CHECK_INT(home, frontier_address(&frontier, host->address)->home);
+        homes |= 1u << home;
+        frontier_return(&loops[0], host, &(struct politeness_visit){.spent_ns = 0}, now);
+        now += 61 * S;
+    }
+    CHECK_INT(homes, 3);
+    finish();
+}
+
+TEST(a_host_of_several_addresses_stays_at_one)
+{
+    ratio_mode();
+    tuning.hosts_per_address_max = 1;
+    begin(1, 16);
+    lives_ns = 60 * S;
+    others = 2;
+    struct host *host = push(&loops[0], 1, "/a");
+    for (moved = 0; moved < 5; moved++) {
+        push(&loops[0], 1, "/b");
+        visit_once(host);
+        CHECK_INT(key_of(host)->bytes[15], 1);
+        now += 61 * S;
+    }
+    CHECK_INT(resolved, 5);
+    CHECK_INT(abandoned, 0);
+    finish();
+}
+
+TEST(a_host_that_has_left_makes_room_at_its_address)
+{
+    ratio_mode();
+    tuning.hosts_per_address_max = 1;
+    begin(1, 16);
+    lives_ns = 60 * S;
+    struct host *first = push(&loops[0], 1, "/a");
+    push(&loops[0], 1, "/b");
+    visit_once(first);
+    now += 61 * S;
+    moved = 1;
+    visit_once(first);
+    moved = 0;
+    struct host *second = push(&loops[0], 17, "/a");
+    visit_once(second);
+    CHECK_INT(abandoned, 0);
+    CHECK_INT(key_of(second)->bytes[15], 1);
     finish();
 }
 
