@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "macro/crawl_parts.h"
 #include "macro/process.h"
@@ -47,13 +48,20 @@ static const char tuning[] = "[politeness]\nburst = 1s\nhost-ratio = 0.1\naddres
                              "host-min-idle = 1s\naddress-min-idle = 100ms\n[store]\nkind = none\n"
                              "[net]\nconnections = 4000\n[memory]\nhosts = 100000\n";
 
-static bool run_websim(const struct crawl_web *web, char *const *arguments, const char *name)
+/* The exit code; -1, with a message, if there is none or it is above `code_max`. */
+static int run_websim(const struct crawl_web *web, char *const *arguments, const char *name, int code_max)
 {
     static struct process_result result;
     char output[CRAWL_WEB_PATH_BYTES];
-    struct process_options options = {
-        .arguments = arguments, .cpu = PROCESS_ANY_CPU, .output = crawl_web_path(web, name, output)};
-    return process_run(&options, &result);
+    struct process_options options = {.arguments = arguments,
+                                      .cpu = PROCESS_ANY_CPU,
+                                      .output = crawl_web_path(web, name, output),
+                                      .answers_by_code = true};
+    process_run(&options, &result);
+    if (WIFEXITED(result.status) && WEXITSTATUS(result.status) <= code_max)
+        return WEXITSTATUS(result.status);
+    fprintf(stderr, "bench_crawl: websim %s failed (status %#x)\n", arguments[1], (unsigned)result.status);
+    return -1;
 }
 
 /* Times of all connections from the journal's text: time, connection, event, and more. */
@@ -143,7 +151,7 @@ static void add_visit(struct window *window, const struct visit_times *visit)
     window->visit_s += length * share;
 }
 
-/* -1: the audit could not be made. */
+/* The audit's lines go to stderr. -1: it could not be made. */
 static double count_violations(const struct crawl_web *web)
 {
     char program[CRAWL_WEB_PATH_BYTES + 16], journal[CRAWL_WEB_PATH_BYTES], path[CRAWL_WEB_PATH_BYTES],
@@ -166,18 +174,22 @@ static double count_violations(const struct crawl_web *web)
                          (char[]){"--tolerance-us"},
                          (char[]){TOLERANCE_US},
                          NULL};
-    run_websim(web, arguments, "audit"); /* its exit code is 1 if there are violations */
+    if (run_websim(web, arguments, "audit", 1) < 0) /* 1: there are violations */
+        return -1;
     FILE *file = fopen(crawl_web_path(web, "audit", path), "re");
     while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "audit: %lf violations", &violations) != 1)
-            fputs(line, stderr);
+        const char *word = strstr(line, " violations\n");
+        if (word && strncmp(line, "audit: ", strlen("audit: ")) == 0)
+            violations = strtod(line + strlen("audit: "), NULL);
+        fputs(line, stderr);
     }
     if (file)
         fclose(file);
     return violations;
 }
 
-static bool judge(const struct crawl_web *web, const struct crawl_run *run, struct crawl_report *report)
+/* The violations of a round; -1: it could not be judged. */
+static double judge(const struct crawl_web *web, const struct crawl_run *run, struct crawl_report *report)
 {
     char program[CRAWL_WEB_PATH_BYTES + 16], journal[CRAWL_WEB_PATH_BYTES];
     unsigned count;
@@ -185,9 +197,12 @@ static bool judge(const struct crawl_web *web, const struct crawl_run *run, stru
     snprintf(program, sizeof program, "%s/websim", web->programs);
     crawl_web_path(web, "journal", journal);
     char *arguments[] = {program, (char[]){"journal"}, (char[]){"dump"}, journal, NULL};
-    struct visit_times *visits = run_websim(web, arguments, "dump") ? read_visits(web, &count, &last) : NULL;
-    if (!visits || violations < 0)
-        return false;
+    struct visit_times *visits =
+        run_websim(web, arguments, "dump", 0) == 0 ? read_visits(web, &count, &last) : NULL;
+    if (!visits || violations < 0) {
+        free(visits);
+        return -1;
+    }
     struct window window = {.begin = last / 3, .end = last * 0.9};
     for (unsigned i = 0; i < count; i++)
         add_visit(&window, &visits[i]);
@@ -199,7 +214,7 @@ static bool judge(const struct crawl_web *web, const struct crawl_run *run, stru
                      (const double[]){rate, rate / share, share, violations, window.visits, visit_s * 1000,
                                       window.pages / window.visits,
                                       (run->user_s + run->system_s) * 1000 / (double)run->pages});
-    return violations == 0;
+    return violations;
 }
 
 bool crawl_politeness(const struct crawl_settings *settings, struct crawl_report *report)
@@ -212,6 +227,7 @@ bool crawl_politeness(const struct crawl_settings *settings, struct crawl_report
     report->columns = columns;
     report->column_count = sizeof columns / sizeof columns[0];
     bool good = true;
+    double violations = 0;
     for (unsigned i = 0; i < settings->repeats && good; i++) {
         struct crawl_web web;
         struct crawl_run run;
@@ -221,8 +237,13 @@ bool crawl_politeness(const struct crawl_settings *settings, struct crawl_report
             return false;
         good = crawl_web_write_seeds(&web) && crawl_run(&web, &how, &run);
         crawl_web_finish(&web, true);
-        good = good && judge(&web, &run, report);
+        double found = good ? judge(&web, &run, report) : -1;
+        good = found >= 0;
+        violations += good ? found : 0;
         crawl_web_finish(&web, false);
     }
-    return good;
+    if (violations > 0)
+        fprintf(stderr, "bench_crawl: politeness: the audit found %.0f violations in all rounds\n",
+                violations);
+    return good && violations == 0;
 }

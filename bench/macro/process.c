@@ -118,7 +118,7 @@ bool process_run(const struct process_options *options, struct process_result *r
     }
     wait_for(&limit, result);
     result->seconds = (double)(clock_now_ns() - begin_ns) / 1e9;
-    if (result->status != 0 && !result->is_cut)
+    if (result->status != 0 && !result->is_cut && !options->answers_by_code)
         fprintf(stderr, "%s is not installed or failed (status %#x)\n", options->arguments[0],
                 (unsigned)result->status);
     return result->status == 0;

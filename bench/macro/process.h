@@ -15,6 +15,7 @@ struct process_options {
     double seconds_max;     /* then it gets SIGINT, and SIGKILL if that does not help; 0: no limit */
     const char *output;     /* file that gets its standard output; NULL: process_result.output */
     bool is_quiet;          /* its standard error goes nowhere */
+    bool answers_by_code;   /* its exit code is for the caller to judge: no message about it */
     bool takes_errors;      /* its standard error goes where its output does */
 };
 
@@ -27,8 +28,8 @@ struct process_result {
     char output[PROCESS_OUTPUT_BYTES]; /* the beginning of what it printed, terminated */
 };
 
-/* Runs a program to its end. False, with a message unless it was cut at the limit, if it did not end with 0.
- */
+/* Runs a program to its end. False, with a message unless it was cut at the limit or answers by its code, if
+ * it did not end with 0. */
 bool process_run(const struct process_options *options, struct process_result *result);
 
 /* True if a program of this name is in PATH. */
