@@ -288,6 +288,8 @@ void visit_read_robots(struct visit *visit, int status)
     stats_add(&visit->loop->stats.robots_files, 1);
     if (status == 429 || status == 503)
         visit->times.retry_after_ns = visit_retry_after_ns(&visit->page);
+    if (status == 429 && !visit->times.retry_after_ns) /* there are no rules, and yet it is too much */
+        visit->times.retry_after_ns = politeness_failure_wait(visit->loop->tuning, 1);
     if (visit->asks == VISIT_ASKS_OTHER_ROBOTS)
         read_other(visit, status);
     else

@@ -125,6 +125,14 @@ def test_robots_asks_for_patience():
         assert second - first >= 2, second - first
 
 
+def test_too_many_requests_for_robots():
+    """No rules, but a wish: it is heard before the first page."""
+    with Servers(site(lambda: (429, {}, b""))) as web:
+        web.crawl({"retry": {"wait": "2s"}})
+        first, second = (moment for _, moment in web.servers[0].asked[:2])
+        assert web.servers[0].paths()[:2] == ["/robots.txt", "/"] and second - first >= 2, second - first
+
+
 def elsewhere(location):
     return lambda: (301, {"Location": location()}, b"")
 
