@@ -41,3 +41,6 @@
 /* loop: addresses that may wait, ready to be visited, for each connection before names are looked up one per visit
  * only. More are answers that grow old; of a million hosts, looking up all at once took a third of the time. */
 #define LOOP_DUE_PER_CONNECTION 2
+/* loop: and no fewer for all of them: of few names ahead all may be such that nobody answers for, which takes many
+ * seconds each, and the others would wait. */
+#define LOOP_DUE_MIN 32

@@ -155,7 +155,9 @@ static bool may_look_up(const struct loop *loop)
 {
     const struct tuning *tuning = loop->tuning;
     bool has_weights = tuning->preferred_suffixes[0] || tuning->domain_weight_ns;
-    bool is_wanted = loop->frontier.due_count + loop->lookups < LOOP_DUE_PER_CONNECTION * loop->visits_max;
+    unsigned due_max = LOOP_DUE_PER_CONNECTION * loop->visits_max;
+    due_max = due_max > LOOP_DUE_MIN ? due_max : LOOP_DUE_MIN;
+    bool is_wanted = loop->frontier.due_count + loop->lookups < due_max;
     return loop->unresolved_first && loop->lookups < LOOP_LOOKUPS_MAX &&
            (is_wanted || has_weights || loop->lookups_granted);
 }

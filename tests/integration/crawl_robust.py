@@ -174,6 +174,21 @@ def test_end_while_names_are_asked():
         assert crawl.summary["seconds"] < 10, crawl.summary["seconds"]
 
 
+def test_names_without_an_answer_hold_nobody_up():
+    """Also where one connection needs few names ahead: those that nobody answers for are not the only ones asked."""
+    def interrupt(crawl):
+        wait_until(lambda: len(web.asked) == 2, "the page behind the names", 20)
+        crawl.process.send_signal(signal.SIGINT)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent, Pages({"127.0.0.1": {"/": page()}}) as web:
+        silent.bind(("127.0.0.1", 0))
+        web.dns = f"127.0.0.1:{silent.getsockname()[1]}"
+        seeds = web.directory / "silent.txt"
+        seeds.write_text("".join(f"http://h{i}.silent.test/\n" for i in range(10)) + web.url("127.0.0.1") + "\n")
+        tuning = merge(RUDE, {"net": {"dns-timeout": "60s", "connections": "1"}})
+        crawl = Crawl(web, tuning, seeds=seeds, during=interrupt, timeout=60)
+        assert crawl.code == 11 and crawl.fetched == [web.url("127.0.0.1")], (crawl.code, crawl.fetched)
+
+
 def test_tiny_budgets():
     """What does not fit is counted under its name, and the crawl ends."""
     for memory, outcome in (({"sieve": "4KiB"}, "sieve-full"), ({"hosts": "16"}, "frontier-full")):
@@ -237,6 +252,7 @@ def test_store_that_cannot_keep_up():
 
 
 main([test_everything_at_once, test_robots_in_a_circle, test_robots_of_a_host_that_is_gone,
-      test_nobody_connects_while_rules_are_awaited, test_end_while_names_are_asked, test_tiny_budgets,
+      test_nobody_connects_while_rules_are_awaited, test_end_while_names_are_asked,
+      test_names_without_an_answer_hold_nobody_up, test_tiny_budgets,
       test_frontier_full_of_urls,
       test_no_memory_for_pages, test_decoding_leaves_memory_for_pages, test_store_that_cannot_keep_up])
