@@ -16,9 +16,10 @@ static struct frontier_loop loops[2];
 static unsigned address_count; /* hosts are spread over so many addresses, by the number in their name */
 static uint64_t now;
 static unsigned abandoned;
-static unsigned resolved;
+static _Atomic(unsigned) resolved;
 static uint64_t lives_ns; /* how long an answer holds; 0: always */
-static unsigned moved;    /* hosts have moved on by so many addresses */
+static unsigned moved_by; /* hosts have moved on by so many addresses */
+static bool wanders;      /* with each answer a host is elsewhere, by the real clock */
 static unsigned others;   /* addresses that a host has beside, in an order that moves */
 
 static void resolve(void *owner, struct host *host)
@@ -26,15 +27,18 @@ static void resolve(void *owner, struct host *host)
     struct frontier_loop *loop = owner;
     unsigned number = (unsigned)strtoul(host->key + 8, NULL, 10);
     struct address_key keys[4];
-    resolved++;
+    unsigned moved = lf_fetch_add(&resolved, 1, relaxed) * wanders + moved_by;
+    uint64_t now_ns = wanders ? clock_now_ns() : now;
     for (unsigned i = 0; i <= others; i++) {
         unsigned address = (number + (moved + i) % (others ? others + 1 : UINT32_MAX)) % address_count;
         keys[i] = (struct address_key){{[10] = 0xff, [11] = 0xff, [12] = 127}};
         keys[i].bytes[14] = (uint8_t)(address >> 8);
         keys[i].bytes[15] = (uint8_t)address;
     }
-    struct frontier_resolved answer = {
-        .keys = keys, .count = others + 1, .until_ns = lives_ns ? now + lives_ns : UINT64_MAX, .now_ns = now};
+    struct frontier_resolved answer = {.keys = keys,
+                                       .count = others + 1,
+                                       .until_ns = lives_ns ? now_ns + lives_ns : UINT64_MAX,
+                                       .now_ns = now_ns};
     frontier_resolved(loop, host, &answer);
 }
 
@@ -64,7 +68,9 @@ static void begin(unsigned threads, unsigned addresses)
     tuning.hosts_max = 5000;
     tuning.frontier_bytes = 64 << 20;
     address_count = addresses;
-    abandoned = resolved = moved = others = 0;
+    abandoned = moved_by = others = 0;
+    lf_store(&resolved, 0, relaxed);
+    wanders = false;
     lives_ns = 0;
     CHECK_INT(frontier_init(&frontier, &tuning), 0);
     for (unsigned i = 0; i < threads; i++) {
@@ -303,7 +309,7 @@ TEST(an_address_is_asked_for_again_when_a_visit_needs_it)
     now += 2 * S;
     frontier_turn(&loops[0], now);
     CHECK_INT(resolved, 1); /* a host at rest needs none */
-    moved = 4;
+    moved_by = 4;
     visit_once(host);
     CHECK_INT(resolved, 2);
     CHECK_INT(key_of(host)->bytes[15], 5);
@@ -323,7 +329,7 @@ TEST(a_host_that_moves_rests_as_long_and_shares_the_new_token)
     check_item(mover, "/a");
     push(&loops[0], 0, "/b");
     now += 61 * S;
-    moved = 1;
+    moved_by = 1;
     give_back(mover, 0);
     now += 1 * S - 1 * MS;
     CHECK(take() == NULL); /* its own rest */
@@ -347,14 +353,14 @@ TEST(a_host_that_moves_goes_to_the_home_of_its_address)
     struct host *host = push(&loops[0], 1, "/a");
     push(&loops[0], 1, "/b");
     unsigned homes = 0;
-    for (moved = 0; moved < 64 && homes != 3; moved++) {
+    for (moved_by = 0; moved_by < 64 && homes != 3; moved_by++) {
         struct host *taken = NULL;
         for (int i = 0; i < 4 && !taken; i++) {
             frontier_turn(&loops[i % 2], now);
             taken = frontier_take(&loops[i % 2], now);
         }
         CHECK(taken == host);
-        CHECK_INT(key_of(host)->bytes[15], 1 + moved);
+        CHECK_INT(key_of(host)->bytes[15], 1 + moved_by);
         unsigned home = lf_load(&host->home, relaxed);
         CHECK_INT(home, frontier_address(&frontier, host->address)->home);
         homes |= 1u << home;
@@ -373,7 +379,7 @@ TEST(a_host_of_several_addresses_stays_at_one)
     lives_ns = 60 * S;
     others = 2;
     struct host *host = push(&loops[0], 1, "/a");
-    for (moved = 0; moved < 5; moved++) {
+    for (moved_by = 0; moved_by < 5; moved_by++) {
         push(&loops[0], 1, "/b");
         visit_once(host);
         CHECK_INT(key_of(host)->bytes[15], 1);
@@ -394,9 +400,9 @@ TEST(a_host_that_has_left_makes_room_at_its_address)
     push(&loops[0], 1, "/b");
     visit_once(first);
     now += 61 * S;
-    moved = 1;
+    moved_by = 1;
     visit_once(first);
-    moved = 0;
+    moved_by = 0;
     struct host *second = push(&loops[0], 17, "/a");
     visit_once(second);
     CHECK_INT(abandoned, 0);
@@ -414,14 +420,15 @@ static void visit(struct frontier_loop *loop, struct host *host)
 {
     unsigned number = (unsigned)strtoul(host->key + 8, NULL, 10);
     CHECK_INT(lf_fetch_add(&at_host[number], 1, relaxed), 0);
-    CHECK_INT(lf_fetch_add(&at_address[number % ADDRESSES], 1, relaxed), 0);
+    unsigned address = key_of(host)->bytes[15];
+    CHECK_INT(lf_fetch_add(&at_address[address], 1, relaxed), 0);
     struct host_item *item;
     for (int burst = 0; burst < 20 && (item = host_pop(host, false)); burst++) {
         host_item_release(&loop->urls, item);
         lf_fetch_add(&popped, 1, relaxed);
     }
     lf_fetch_add(&visits, 1, relaxed);
-    lf_fetch_sub(&at_address[number % ADDRESSES], 1, relaxed);
+    lf_fetch_sub(&at_address[address], 1, relaxed);
     lf_fetch_sub(&at_host[number], 1, relaxed);
     frontier_return(loop, host, &(struct politeness_visit){.spent_ns = 0}, clock_now_ns());
 }
@@ -444,13 +451,16 @@ static void *run_loop(void *argument)
     return NULL;
 }
 
-TEST(two_loops_lose_nothing_and_never_meet)
+static void run_two_loops(uint64_t address_lives_ns)
 {
     ratio_mode();
     tuning.host_min_idle_ns = 0;
     tuning.address_min_idle_ns = 0;
     begin(2, ADDRESSES);
     now = 0;
+    lives_ns = address_lives_ns;
+    wanders = lives_ns;
+    lf_store(&popped, 0, relaxed);
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
         CHECK(pthread_create(&threads[i], NULL, run_loop, &loops[i]) == 0);
@@ -459,4 +469,15 @@ TEST(two_loops_lose_nothing_and_never_meet)
     CHECK_INT(popped, 2 * PUSHES);
     CHECK_INT(loops[0].urls.bytes_in_use + loops[1].urls.bytes_in_use, 0);
     finish();
+}
+
+TEST(two_loops_lose_nothing_and_never_meet)
+{
+    run_two_loops(0);
+}
+
+TEST(hosts_that_wander_between_loops_are_not_lost_either)
+{
+    run_two_loops(5 * MS);
+    CHECK(lf_load(&resolved, relaxed) > HOSTS);
 }
