@@ -17,6 +17,10 @@
 #include "lockfree/clock.h"
 #include "net/http_request.h"
 
+/* A longer Retry-After is cut, so that it fits 64 bits of nanoseconds; the tuning file's maximum is far
+ * below. */
+enum { RETRY_AFTER_S_MAX = 1000000000 };
+
 /* The verdict on a page while it is being made. */
 struct reading {
     struct visit *visit;
@@ -43,14 +47,15 @@ uint64_t visit_retry_after_ns(const struct visit_page *page)
     text[value.len] = '\0';
     if (text[0] >= '0' && text[0] <= '9') {
         uint64_t seconds = 0;
-        for (size_t i = 0; text[i] >= '0' && text[i] <= '9' && seconds < 1000000000; i++)
+        for (size_t i = 0; text[i] >= '0' && text[i] <= '9' && seconds < RETRY_AFTER_S_MAX; i++)
             seconds = seconds * 10 + (uint64_t)(text[i] - '0');
         return seconds * CLOCK_NS_PER_S;
     }
     if (!strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &date))
         return 0;
-    time_t when = timegm(&date), now = time(NULL);
-    return when > now ? (uint64_t)(when - now) * CLOCK_NS_PER_S : 0;
+    time_t wait = timegm(&date) - time(NULL);
+    wait = wait < RETRY_AFTER_S_MAX ? wait : RETRY_AFTER_S_MAX;
+    return wait > 0 ? (uint64_t)wait * CLOCK_NS_PER_S : 0;
 }
 
 /* 429 and 503 ask for patience: the host rests, the URL is tried again. */
