@@ -7,8 +7,9 @@
 
 /* Latency of every answer. */
 #define THINK_MS "200"
-/* Descriptors of one ring come out of a table as large as the limit of open files; some are left. */
-#define DESCRIPTORS_SPARE 500
+/* Descriptors of one ring come out of a table as large as the limit of open files. This many a loop keeps for
+ * connections that are being closed. */
+#define DESCRIPTORS_SPARE 64
 
 static unsigned loops_for(unsigned connections)
 {
