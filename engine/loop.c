@@ -137,29 +137,46 @@ static void begin_lookup(struct loop *loop, struct host *host)
         on_looked_up(&lookup->query);
 }
 
-/* A million seeds are a million names: they wait here, linked by what is free while they are RESOLVING. */
+static void line_push(struct loop_line *line, struct host *host)
+{
+    host->message.next = NULL;
+    if (line->first)
+        line->last->next = &host->message;
+    else
+        line->first = &host->message;
+    line->last = &host->message;
+}
+
+static struct host *line_pop(struct loop_line *line)
+{
+    struct inbox_node *node = line->first;
+    line->first = node->next;
+    return (struct host *)((char *)node - offsetof(struct host, message));
+}
+
+/* A million seeds are a million names: they wait. A host that had an address and is about to be visited does
+ * not wait behind them. */
 static void resolve(void *owner, struct host *host)
 {
     struct loop *loop = owner;
-    host->message.next = NULL;
-    if (loop->unresolved_first)
-        loop->unresolved_last->next = &host->message;
-    else
-        loop->unresolved_first = &host->message;
-    loop->unresolved_last = &host->message;
+    line_push(host->address ? &loop->outdated : &loop->unresolved, host);
 }
 
 /* No further ahead than visits need: while there are addresses enough to visit, one name for each visit, so
  * that every host's turn comes. Weights choose among hosts with an address, so they need them all. */
-static bool may_look_up(const struct loop *loop)
+static bool wants_more_hosts(const struct loop *loop)
 {
     const struct tuning *tuning = loop->tuning;
     bool has_weights = tuning->preferred_suffixes[0] || tuning->domain_weight_ns;
     unsigned due_max = LOOP_DUE_PER_CONNECTION * loop->visits_max;
     due_max = due_max > LOOP_DUE_MIN ? due_max : LOOP_DUE_MIN;
-    bool is_wanted = loop->frontier.due_count + loop->lookups < due_max;
-    return loop->unresolved_first && loop->lookups < LOOP_LOOKUPS_MAX &&
-           (is_wanted || has_weights || loop->lookups_granted);
+    return loop->frontier.due_count + loop->lookups < due_max || has_weights || loop->lookups_granted;
+}
+
+static bool may_look_up(const struct loop *loop)
+{
+    return loop->lookups < LOOP_LOOKUPS_MAX &&
+           (loop->outdated.first || (loop->unresolved.first && wants_more_hosts(loop)));
 }
 
 /* Once per turn, and not from an answer: answers from the cache would nest. */
@@ -168,10 +185,12 @@ static void look_up_some(struct loop *loop)
     for (unsigned begun = 0; may_look_up(loop); begun++) {
         if (begun == LOOP_LOOKUPS_MAX)
             return; /* from the cache: the rings have waited long enough */
-        loop->lookups_granted -= loop->lookups_granted > 0;
-        struct inbox_node *node = loop->unresolved_first;
-        loop->unresolved_first = node->next;
-        begin_lookup(loop, (struct host *)((char *)node - offsetof(struct host, message)));
+        if (loop->outdated.first) {
+            begin_lookup(loop, line_pop(&loop->outdated));
+        } else {
+            loop->lookups_granted -= loop->lookups_granted > 0;
+            begin_lookup(loop, line_pop(&loop->unresolved));
+        }
     }
 }
 

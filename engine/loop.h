@@ -26,6 +26,11 @@
 
 struct visit;
 
+/* Hosts that wait, linked by what is free while they are RESOLVING. */
+struct loop_line {
+    struct inbox_node *first, *last;
+};
+
 struct loop {
     struct crawl *crawl;
     const struct tuning *tuning; /* as it was at the start of the turn */
@@ -51,9 +56,10 @@ struct loop {
     struct outlet log;
     uint64_t log_flushed_ns;
 
-    unsigned lookups;                                      /* names that are being looked up */
-    unsigned lookups_granted;                              /* one for each visit since the last ones */
-    struct inbox_node *unresolved_first, *unresolved_last; /* hosts whose turn for that has not come */
+    unsigned lookups;            /* names that are being looked up */
+    unsigned lookups_granted;    /* one for each visit since the last ones */
+    struct loop_line unresolved; /* hosts whose turn for that has not come */
+    struct loop_line outdated;   /* likewise, whose turn for a visit has come */
 
     struct visit *visits;
     struct visit *visits_free;
