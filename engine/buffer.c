@@ -37,7 +37,7 @@ void buffer_pool_fini(struct buffer_pool *pool)
 
 bool buffer_pool_has_room(const struct buffer_pool *pool)
 {
-    return pool->bytes_used + (4 << BUFFER_BYTES_MIN_LOG2) <= pool->bytes_max;
+    return pool->bytes_used + BUFFER_ROOM_BYTES <= pool->bytes_max;
 }
 
 static unsigned class_of(size_t size)

@@ -9,6 +9,8 @@
 
 /* Room for the head of a WARC record, a response head and a page of ordinary size. */
 enum { BUFFER_BYTES_MIN_LOG2 = 15, BUFFER_CLASSES = 20 };
+/* What has to be free before a page is begun: its buffer will double, and it will be decoded. */
+enum { BUFFER_ROOM_BYTES = 4 << BUFFER_BYTES_MIN_LOG2 };
 
 struct buffer_pool {
     size_t bytes_max;

@@ -488,6 +488,9 @@ static bool check_tuning(struct crawl *crawl, struct tuning_error *error)
     char why[256];
     if (!check_identity(crawl, error))
         return false;
+    if (crawl->tuning.page_bytes / crawl->loop_count < BUFFER_ROOM_BYTES)
+        return fail(error, "memory.pages: %u threads need at least %u KiB", crawl->loop_count,
+                    crawl->loop_count * (BUFFER_ROOM_BYTES / 1024));
     crawl->scope = scope_create(&crawl->tuning, error);
     if (!crawl->scope)
         return false;
