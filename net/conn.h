@@ -7,14 +7,13 @@
  *
  * The owner allocates struct conn, inside its own visit, and gets these events, all from the loop's thread:
  *
- *   on_ready     connected, and TLS done: a request can be made. Once per conn_begin.
- *   on_head      the head of the response; interim ones (1xx) are skipped.
- *   on_body      a piece of the body, framing removed. It lies in a receive buffer: gone when the callback
- * returns. on_response  the response is whole. Another request can be made, here or later, if
- * conn_is_ready(). on_closed    the connection is over and holds nothing: no descriptor, buffer, timer or
- * operation. Exactly once per conn_begin, never from inside a function of this header. If a request was open,
- * `outcome` is why it failed; else why the connection ended. Here conn_begin may be called again, or the
- * memory freed.
+ * - on_ready: connected, and TLS done: a request can be made. Once per conn_begin.
+ * - on_head: the head of the response; interim ones (1xx) are skipped.
+ * - on_body: a piece of the body, framing removed. It lies in a receive buffer, and is gone afterwards.
+ * - on_response: the response is whole. Another request can be made, here or later, if conn_is_ready().
+ * - on_closed: the connection is over and holds nothing: no descriptor, buffer, timer or operation. Exactly
+ *   once per conn_begin, never from inside a function of this header. If a request was open, `outcome` is why
+ *   it failed; else why the connection ended. Here conn_begin may be called again, or the memory freed.
  *
  * A request thus ends in exactly one on_response or on_closed. conn_close may be called at any moment, from
  * any event.

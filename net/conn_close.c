@@ -1,10 +1,11 @@
 /* The end of a connection, the same from every state:
  *
- *   begin   conn_close: no more timers, look-ups or waiting for buffers; a goodbye in TLS if nothing else is
- * being sent; a shutdown, which ends every operation that the kernel holds. A cancellation would have the
- * kernel search all that is in flight. join    each completion only clears its bit, until none is left. close
- * the slot's socket is closed. Earlier, an operation could hit the slot's next user. reset   memory goes
- * back, the connection is idle, the owner is told.
+ * - begin: conn_close. No more timers, look-ups or waiting for buffers; a goodbye in TLS if nothing else is
+ *   being sent; a shutdown, which ends every operation that the kernel holds. A cancellation would have the
+ *   kernel search all that is in flight.
+ * - join: each completion only clears its bit, until none is left.
+ * - close: the slot's socket is closed. Earlier, an operation could hit the slot's next user.
+ * - reset: memory goes back, the connection is idle, the owner is told.
  *
  * Joining runs as a task of the ring, never inside a call of the owner's, who may therefore close in any
  * event and free in on_closed. */
