@@ -162,7 +162,7 @@ static bool is_preferred(const struct tuning *tuning, struct slice name)
 }
 
 /* Fills in a fresh record; false if there is no room for its name. */
-static bool describe_host(struct frontier_loop *loop, struct host *host, const struct url *url)
+static bool describe_host(struct frontier_loop *loop, struct host *host, const struct url *url, uint64_t hash)
 {
     struct slice key = url_host_key(url);
     char *copy = pool_acquire(&loop->keys, key.len);
@@ -177,7 +177,7 @@ static bool describe_host(struct frontier_loop *loop, struct host *host, const s
     host->is_preferred = is_preferred(loop->frontier->tuning, name);
     if (loop->frontier->domain_pages)
         host->domain = (uint32_t)(hash_slice(domain_registrable(name)) % FRONTIER_DOMAINS);
-    lf_store(&host->home, (uint16_t)(hash_slice(key) % loop->frontier->loop_count), relaxed);
+    lf_store(&host->home, (uint16_t)(hash % loop->frontier->loop_count), relaxed);
     return true;
 }
 
@@ -198,22 +198,26 @@ static struct host *fresh_host(struct frontier_loop *loop)
     return &frontier->hosts[id];
 }
 
-void frontier_prefetch(const struct frontier_loop *loop, const struct url *url)
+uint64_t frontier_hash(const struct url *url)
 {
-    map_prefetch(&loop->frontier->host_map, hash_slice(url_host_key(url)));
+    return hash_slice(url_host_key(url));
 }
 
-struct host *frontier_host(struct frontier_loop *loop, const struct url *url)
+void frontier_prefetch(const struct frontier_loop *loop, uint64_t hash)
+{
+    map_prefetch(&loop->frontier->host_map, hash);
+}
+
+struct host *frontier_host(struct frontier_loop *loop, const struct url *url, uint64_t hash)
 {
     struct slice key = url_host_key(url);
-    uint64_t hash = hash_slice(key);
     struct map_node *known = map_find(&loop->frontier->host_map, hash, &key);
     if (known)
         return (struct host *)known;
     struct host *host = fresh_host(loop);
     if (!host)
         return NULL;
-    if (!describe_host(loop, host, url)) {
+    if (!describe_host(loop, host, url, hash)) {
         loop->spare = host;
         return NULL;
     }

@@ -102,10 +102,12 @@ int frontier_loop_init(struct frontier_loop *loop, struct frontier *frontier,
                        const struct frontier_loop_options *options);
 void frontier_loop_fini(struct frontier_loop *loop);
 
+/* What frontier_host looks a URL's host up by. */
+uint64_t frontier_hash(const struct url *url);
 /* Asks for the memory that frontier_host begins with; for callers that have several URLs at hand. */
-void frontier_prefetch(const struct frontier_loop *loop, const struct url *url);
+void frontier_prefetch(const struct frontier_loop *loop, uint64_t hash);
 /* The host of a URL, made if it is not known; NULL if there is no room for another host. */
-struct host *frontier_host(struct frontier_loop *loop, const struct url *url);
+struct host *frontier_host(struct frontier_loop *loop, const struct url *url, uint64_t hash);
 static inline struct host *frontier_host_by_id(struct frontier *frontier, uint32_t id)
 {
     return &frontier->hosts[id];

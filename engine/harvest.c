@@ -31,12 +31,12 @@ void harvest_fini(struct harvest *harvest)
         scope_loop_destroy(harvest->scope);
 }
 
-static struct host *host_of(struct loop *loop, const struct url *url)
+static struct host *host_of(struct loop *loop, const struct harvest_url *found)
 {
     struct host *last = loop->harvest.last;
-    if (last && slice_equals(host_key(last), url_host_key(url)))
+    if (last && slice_equals(host_key(last), url_host_key(&found->url)))
         return last;
-    return loop->harvest.last = frontier_host(&loop->frontier, url);
+    return loop->harvest.last = frontier_host(&loop->frontier, &found->url, found->host_hash);
 }
 
 static void lose(struct loop *loop, enum fetch_outcome outcome)
@@ -47,7 +47,7 @@ static void lose(struct loop *loop, enum fetch_outcome outcome)
 
 static void queue_url(struct loop *loop, const struct harvest_url *found)
 {
-    struct host *host = host_of(loop, &found->url);
+    struct host *host = host_of(loop, found);
     struct host_item *item =
         host ? host_item_acquire(&loop->frontier.urls, url_path_query(&found->url)) : NULL;
     if (!item) {
@@ -69,8 +69,10 @@ void harvest_flush(struct loop *loop)
     enum sieve_answer answers[SIEVE_BATCH_MAX];
     sieve_add(&loop->sieve, harvest->hashes, harvest->count, answers);
     for (size_t i = 0; i < harvest->count; i++)
-        if (answers[i] == SIEVE_NEW)
-            frontier_prefetch(&loop->frontier, &harvest->batch[i].url);
+        if (answers[i] == SIEVE_NEW) {
+            harvest->batch[i].host_hash = frontier_hash(&harvest->batch[i].url);
+            frontier_prefetch(&loop->frontier, harvest->batch[i].host_hash);
+        }
     for (size_t i = 0; i < harvest->count; i++)
         switch (answers[i]) {
         case SIEVE_NEW:

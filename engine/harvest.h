@@ -26,6 +26,7 @@ struct harvest_source {
 
 struct harvest_url {
     struct url url;
+    uint64_t host_hash; /* once it is known to be new */
     uint16_t depth;
     uint8_t kind; /* enum host_item_kind */
     uint8_t hops_off;

@@ -145,7 +145,7 @@ bool visit_has_robots(struct visit *visit)
 /* The robots.txt of host `id` is asked for at `url`, in the turn of that URL's host. */
 static bool ask_elsewhere(struct loop *loop, uint32_t id, const struct url *url, unsigned redirects)
 {
-    struct host *other = frontier_host(&loop->frontier, url);
+    struct host *other = frontier_host(&loop->frontier, url, frontier_hash(url));
     char text[sizeof id + URL_BYTES_MAX];
     struct slice path = url_path_query(url);
     memcpy(text, &id, sizeof id);

@@ -123,7 +123,7 @@ static void make_url(struct queue *queue, char text[128], struct url *url)
 
 static void push(struct queue *queue, const struct url *url)
 {
-    struct host *host = frontier_host(&queue->loop, url);
+    struct host *host = frontier_host(&queue->loop, url, frontier_hash(url));
     struct slice path = url_path_query(url);
     struct host_item *item = host ? host_item_acquire(&queue->loop.urls, path) : NULL;
     if (!item) {
@@ -225,5 +225,8 @@ bool crawl_queue(const struct crawl_settings *settings, struct crawl_report *rep
     report->title = "URLs that wait: sieve and frontier alone, one loop";
     report->columns = columns;
     report->column_count = sizeof columns / sizeof columns[0];
-    return measure(report, 1000, sizes, count) && measure(report, 1000000, sizes, count);
+    bool good = true;
+    for (unsigned i = 0; i < settings->repeats && good; i++)
+        good = measure(report, 1000, sizes, count) && measure(report, 1000000, sizes, count);
+    return good;
 }

@@ -95,7 +95,7 @@ static struct host *push(struct frontier_loop *loop, unsigned number, const char
     url_init(&url, buffer, sizeof buffer);
     snprintf(text, sizeof text, "http://h%u.test%s", number, path);
     CHECK(url_parse(&url, NULL, slice_of(text)) == URL_OK);
-    struct host *host = frontier_host(loop, &url);
+    struct host *host = frontier_host(loop, &url, frontier_hash(&url));
     CHECK(host != NULL);
     struct host_item *item = host_item_acquire(&loop->urls, url_path_query(&url));
     CHECK(item != NULL);
@@ -274,9 +274,9 @@ TEST(no_room_for_more_hosts_is_an_answer)
     struct url url;
     url_init(&url, buffer, sizeof buffer);
     CHECK(url_parse(&url, NULL, SLICE("http://one-more.test/")) == URL_OK);
-    CHECK(frontier_host(&loops[0], &url) == NULL);
+    CHECK(frontier_host(&loops[0], &url, frontier_hash(&url)) == NULL);
     CHECK(url_parse(&url, NULL, SLICE("http://h17.test/x")) == URL_OK);
-    CHECK(frontier_host(&loops[0], &url) != NULL);
+    CHECK(frontier_host(&loops[0], &url, frontier_hash(&url)) != NULL);
     finish();
 }
 

@@ -89,7 +89,7 @@ static struct host *host_of(const char *text)
     struct url url;
     url_init(&url, buffer, sizeof buffer);
     CHECK_INT(url_parse(&url, NULL, slice_of(text)), URL_OK);
-    return frontier_host(&loop->frontier, &url);
+    return frontier_host(&loop->frontier, &url, frontier_hash(&url));
 }
 
 static struct host_item *pop(const char *host)
