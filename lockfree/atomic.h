@@ -43,14 +43,25 @@ void lf_yield_point(void);
     (LF_POINT(), atomic_fetch_sub_explicit((ptr), (value), memory_order_##order))
 #define lf_fetch_or(ptr, value, order)                                                                       \
     (LF_POINT(), atomic_fetch_or_explicit((ptr), (value), memory_order_##order))
+/* A failed compare-and-swap is a load: it cannot release, and it may not be ordered more strongly than a success. What is
+ * wrong does not compile. */
+#define LF_CAS_ORDERS(success, failure)                                                                      \
+    ((void)sizeof(char[memory_order_##failure == memory_order_relaxed ||                                     \
+                               (memory_order_##failure == memory_order_acquire &&                            \
+                                memory_order_##success != memory_order_relaxed &&                            \
+                                memory_order_##success != memory_order_release)                              \
+                           ? 1                                                                               \
+                           : -1]))
 /* Strong compare-and-swap: on failure *expected_ptr becomes what was there. */
 #define lf_cas(ptr, expected_ptr, desired, success, failure)                                                 \
-    (LF_POINT(), atomic_compare_exchange_strong_explicit((ptr), (expected_ptr), (desired),                   \
-                                                         memory_order_##success, memory_order_##failure))
+    (LF_POINT(), LF_CAS_ORDERS(success, failure),                                                            \
+     atomic_compare_exchange_strong_explicit((ptr), (expected_ptr), (desired), memory_order_##success,       \
+                                             memory_order_##failure))
 /* May fail though *ptr was as expected: for loops. */
 #define lf_cas_weak(ptr, expected_ptr, desired, success, failure)                                            \
-    (LF_POINT(), atomic_compare_exchange_weak_explicit((ptr), (expected_ptr), (desired),                     \
-                                                       memory_order_##success, memory_order_##failure))
+    (LF_POINT(), LF_CAS_ORDERS(success, failure),                                                            \
+     atomic_compare_exchange_weak_explicit((ptr), (expected_ptr), (desired), memory_order_##success,         \
+                                           memory_order_##failure))
 /* Plain data that an atomic publishes. The model checks these accesses for races; here they are plain. */
 #define lf_plain_read(lvalue)         (lvalue)
 #define lf_plain_write(lvalue, value) ((lvalue) = (value))

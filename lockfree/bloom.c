@@ -9,11 +9,19 @@
  *
  * No false negative: a bit once set is never cleared, a shared add sets each of its bits by fetch_or, which
  * no concurrent fetch_or undoes, and the owner's add runs alone. The adds skip a word whose bits they see
- * set; set bits stay set. All accesses are relaxed: the filter publishes nothing but its bits, and each bit
- * stands for itself.
+ * set; set bits stay set.
  *
- * Two concurrent adds of one hash are never both told "known" unless another add had set the bits: to be told
- * "known" an add must find every bit set by someone else, so of two adds, each would have to set none. */
+ * Why at most one shared add of a hash is told "new". An add looks at its words from the last to the first
+ * and remembers which lack a bit; then it sets bits from the first to the last. It is told "new" only if its
+ * fetch_or on the last word that lacked a bit really set one. Take two adds A and B of one hash, and let a
+ * and b be the last words that they saw lacking a bit.
+ *   a = b: both set the same bits of one word, and only the first fetch_or sets one that was missing.
+ *   a < b: A saw b complete where B had seen it lack a bit. If B's fetch_or completed b, A saw that (A1 pairs
+ *   with R1) and so also what B set before, all words up to b: A saw none lacking and is told "known". If
+ *   another hash's add completed b, B's fetch_or sets nothing in b, and B is told "known".
+ * Whoever is told "known" by a shared add has seen every bit set, in A1 or in A2, and so all that the adds that
+ * set them did before: callers may publish more than bits with an add. The other calls publish nothing; there each bit
+ * stands for itself, and accesses are relaxed. */
 #include "lockfree/bloom.h"
 
 #include <assert.h>
@@ -92,21 +100,26 @@ static bool add_owned_plain(struct bloom *bloom, uint64_t hash)
 
 static inline bool add_shared(struct bloom *bloom, uint64_t hash)
 {
-    _Atomic(uint64_t) *words = words_of(bloom, hash);
-    uint64_t fields = fields_of(hash), missing = 0;
-    for (unsigned pair = 0; pair < PAIRS; pair++) {
-        uint64_t bits;
-        unsigned word = pick(fields, pair, &bits);
-        if (bits & ~lf_load(&words[word], relaxed))
-            missing |= bits & ~lf_fetch_or(&words[word], bits, relaxed);
+    _Atomic(uint64_t) *words = words_of(bloom, hash), *lacking[PAIRS];
+    uint64_t fields = fields_of(hash), bits[PAIRS];
+    unsigned count = 0;
+    for (unsigned i = 0; i < PAIRS; i++) {
+        unsigned word = pick(fields, PAIRS - 1 - i, &bits[count]);
+        lacking[count] = &words[word];
+        count += (bits[count] & ~lf_load(lacking[count], acquire)) != 0; /* A1 pairs with R1 */
     }
-    return missing != 0;
+    bool is_new = false;
+    while (count-- > 0) {
+        uint64_t old = lf_fetch_or(lacking[count], bits[count], acq_rel); /* R1 pairs with A1; A2 with R1 */
+        is_new = LF_BUG(bloom_any_word_counts, false, is_new) || (bits[count] & ~old) != 0;
+    }
+    return is_new;
 }
 
 #ifdef WIDE
 /* The block as two vectors, words 0 to 3 and 4 to 7, so that lane i of the two is pair i. A 32-byte load is
- * not one access, but CPUs with AVX make aligned 16 bytes one: no word is torn by another thread's fetch_or.
- */
+ * not one access, but CPUs with AVX make aligned 16 bytes one: no word is torn by another thread's
+ * fetch_or. */
 struct wide {
     __m256i *low, *high;
     __m256i bits;   /* what the hash has in its word of each pair */

@@ -14,9 +14,9 @@
  * that thread has synchronised with the one that added). A false positive has the probability bloom_rate
  * tells.
  *
- * Both adds tell whether the hash was new, that is, whether a bit changed. Two threads that share-add one
- * hash at the same time may both be told "new"; never neither. Where exactly one has to be told, divide the
- * hashes among owners, or use signatures.
+ * Both adds tell whether the hash was new, that is, whether a bit was missing. Of all threads that share-add
+ * one hash, at most one is told "new". None is told so if the hash was a false positive, or became one by
+ * adds of other hashes to the same block in the middle of the add.
  *
  * The hash must be a good one: all 64 bits count. The memory is the caller's, zeroed; its content is the
  * filter and may be saved and loaded. */

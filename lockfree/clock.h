@@ -1,4 +1,5 @@
-/* Monotonic time in nanoseconds; the only clock that durations are taken from. */
+/* The two clocks: monotonic time in nanoseconds, from which all durations are taken, and the time of day,
+ * for dates. */
 #pragma once
 
 #include <stdint.h>
@@ -12,4 +13,12 @@ static inline uint64_t clock_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Microseconds since 1970. The operator may set this clock at any time. */
+static inline uint64_t clock_wall_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }

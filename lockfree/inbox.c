@@ -8,7 +8,8 @@
  * next pointer is the address alone, never read through. There is no ABA to fear.
  *
  * Parking is a CAS from empty to INBOX_PARKED: it fails if a push came first, and of the pushes after it only
- * the one whose CAS replaces INBOX_PARKED is told. */
+ * the one whose CAS replaces INBOX_PARKED is told. Unparking takes part in that race: it or one push wins.
+ * Closing is a CAS from empty, so nothing is in a closed inbox; no CAS expects INBOX_CLOSED, so it stays. */
 #include "lockfree/inbox.h"
 
 struct inbox_node *inbox_take(struct inbox *inbox)
@@ -32,4 +33,20 @@ bool inbox_park(struct inbox *inbox)
     struct inbox_node *empty = NULL;
     /* R2 pairs with A2 in push: what this consumer did is seen by the next. */
     return lf_cas(&inbox->newest, &empty, INBOX_PARKED, release, relaxed);
+}
+
+bool inbox_unpark(struct inbox *inbox)
+{
+    struct inbox_node *parked = INBOX_PARKED;
+    if (lf_load(&inbox->newest, relaxed) != parked)
+        return false;
+    /* A2 pairs with R2 in park: what the last consumer did is seen. */
+    return lf_cas(&inbox->newest, &parked, NULL, acquire, relaxed);
+}
+
+bool inbox_close(struct inbox *inbox)
+{
+    struct inbox_node *empty = NULL;
+    /* R3 pairs with A3 in try_push and is_closed. */
+    return lf_cas(&inbox->newest, &empty, INBOX_CLOSED, release, relaxed);
 }

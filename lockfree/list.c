@@ -10,21 +10,22 @@
  *
  * 1. Links lead to larger keys, and within a run of equal keys to nodes that were inserted later. An insert
  *    searches through the run of its key and links its node behind it, between `prev` and what prev led to.
- * Its compare-and-swap succeeds only if prev still leads there and is not marked.
+ *    Its compare-and-swap succeeds only if prev still leads there and is not marked.
  * 2. A marked link never changes again: every compare-and-swap expects a link without mark. So nothing is
- *    inserted behind a deleted node, and nothing is unlinked through one. Without the mark, an insert behind
- * a node that is just being unlinked would be lost.
+ *    inserted behind a deleted node, and nothing is unlinked through one. Without the mark, an insert
+ *    behind a node that is just being unlinked would be lost.
  * 3. No duplicates. Two inserts of the same thing compete for the same link, the last of the run. The loser
  *    searches again and finds the winner's node.
- * 4. No ABA. A link found unchanged leads to the same node, because nodes are not used again before everybody
- *    who might have seen them has been quiescent.
- * 5. The thread whose compare-and-swap set the mark has removed the node, and gives it to its caller once it
- * is unlinked. Either its own compare-and-swap on prev does that, or it has lost to a change at prev, and
- *    then searches through the run, which unlinks every marked node on the way or starts anew. While the node
- *    is linked, such a search cannot miss it: there is one way through the list, and it leads through all
- *    smaller keys to the end of the run. Once unlinked, the node stays so: an insert that still has it as
- *    successor links its own node to prev, and succeeds only where prev still leads to the deleted node, that
- *    is, before the unlinking. So no search that begins later can reach it, and it may be retired.
+ * 4. No ABA. A link found unchanged leads to the same node, because nodes are not used again before
+ *    everybody who might have seen them has been quiescent.
+ * 5. The thread whose compare-and-swap set the mark has removed the node, and gives it to its caller once
+ *    it is unlinked. Either its own compare-and-swap on prev does that, or it has lost to a change at prev,
+ *    and then searches through the run, which unlinks every marked node on the way or starts anew. While
+ *    the node is linked, such a search cannot miss it: there is one way through the list, and it leads
+ *    through all smaller keys to the end of the run. Once unlinked, the node stays so: an insert that still
+ *    has it as successor links its own node to prev, and succeeds only where prev still leads to the
+ *    deleted node, that is, before the unlinking. So no search that begins later can reach it, and it may
+ *    be retired.
  *
  * Linearization: insert at the compare-and-swap that links, remove at the one that marks, a find that
  * succeeds when it read the node's unmarked link. For a find that fails: each node it passes led to the next
@@ -60,8 +61,9 @@ void list_init(struct list *list, list_match *match)
 static uintptr_t finish_fence(struct list_node *fence, uintptr_t link)
 {
     while (link & LIST_PENDING) {
-        /* R2, pairs with A1: who begins here sees the nodes that follow. */
-        if (lf_cas(&fence->next, &link, link & ~LIST_PENDING, release, acquire))
+        /* R2, pairs with A1: who begins here sees the nodes that follow. A1 if it is lost; a failure may not
+         * be ordered more strongly than a success. */
+        if (lf_cas(&fence->next, &link, link & ~LIST_PENDING, acq_rel, acquire))
             return link & ~LIST_PENDING;
     }
     return link;

@@ -9,19 +9,20 @@
  * operations per push and pop. The idea is that of Java's ConcurrentLinkedQueue, where a garbage collector
  * keeps what a lagging tail points to; here the third of the following points does.
  *
- * 1. `next` is set once, from NULL, by compare-and-swap. So the nodes are a sequence, each push is somewhere
- * in it, and `position` counts them.
+ * 1. `next` is set once, from NULL, by compare-and-swap. So the nodes are a sequence, each push is
+ *    somewhere in it, and `position` counts them.
  * 2. The head moves one node at a time, by compare-and-swap, so each value is taken by exactly one pop, in
- * order. A pop that reads next == NULL from the node that was the head has seen an empty queue: a node
- * without successor is the last, and the head cannot have moved past it.
- * 3. The tail only moves forward: by compare-and-swap from a node to one of a higher position. Before popped
- * nodes are retired, the tail is moved beyond them, if it is not there yet. Whoever reads the tail after the
- * retirement's epoch therefore gets a node that is not in it, and walks to later ones; whoever read it before
- * is not quiescent.
- * 4. No ABA on head, tail or next: a node comes back only after all who may have seen it have been quiescent.
+ *    order. A pop that reads next == NULL from the node that was the head has seen an empty queue: a node
+ *    without successor is the last, and the head cannot have moved past it.
+ * 3. The tail only moves forward: by compare-and-swap from a node to one of a higher position. Before
+ *    popped nodes are retired, the tail is moved beyond them, if it is not there yet. Whoever reads the
+ *    tail after the retirement's epoch therefore gets a node that is not in it, and walks to later ones;
+ *    whoever read it before is not quiescent.
+ * 4. No ABA on head, tail or next: a node comes back only after all who may have seen it have been
+ *    quiescent.
  * 5. The same holds for the spare chains: a chain comes there only through reclaim, so that between a
- * thread's reading the first and its compare-and-swap the same node cannot have been taken, used and brought
- * back.
+ *    thread's reading the first and its compare-and-swap the same node cannot have been taken, used and
+ *    brought back.
  *
  * Linearization: push at the compare-and-swap on `next`; pop at that on the head, or, if empty, at its
  * reading of `next`.
@@ -32,6 +33,8 @@
 #include "lockfree/queue.h"
 
 #include <assert.h>
+
+#include "lockfree/container_of.h"
 
 void queue_init(struct queue *queue, struct queue_node *first)
 {
@@ -67,8 +70,7 @@ void queue_give(struct queue_thread *self, struct queue_node *nodes, size_t coun
 static void on_release(struct reclaim_node *retirement, void *context)
 {
     (void)context;
-    struct queue_node *first =
-        (struct queue_node *)((char *)retirement - offsetof(struct queue_node, retirement));
+    struct queue_node *first = container_of(retirement, struct queue_node, retirement);
     struct queue *queue = first->queue;
     struct queue_node *spare = lf_load(&queue->spares, relaxed);
     do
@@ -96,8 +98,9 @@ static void pass_with_tail(struct queue *queue, const struct queue_node *node)
     struct queue_node *tail = lf_load(&queue->tail, acquire); /* A2, pairs with R2 */
     while (lf_plain_read(tail->position) <= position) {
         struct queue_node *head = lf_load(&queue->head, acquire); /* A4, pairs with R4 in pop */
-        /* R2, pairs with A2. Lost: somebody else moved it, perhaps not far enough. */
-        if (lf_cas(&queue->tail, &tail, head, release, acquire))
+        /* R2, pairs with A2, and A2 if it is lost: somebody else moved it, perhaps not far enough. A failure
+         * may not be ordered more strongly than a success. */
+        if (lf_cas(&queue->tail, &tail, head, acq_rel, acquire))
             break;
     }
 }

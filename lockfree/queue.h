@@ -96,8 +96,8 @@ static inline struct queue_node *queue_walk_to_last(struct queue_node *tail, uns
     return last;
 }
 
-/* False: no unused node is to be had at the moment. Give more, or come back after the next quiescent state.
- */
+/* False: no unused node is to be had at the moment. Give more, or come back after the next quiescent
+ * state. */
 static inline bool queue_push(struct queue_thread *self, void *value)
 {
     assert(value && reclaim_is_online(self->reclaim));

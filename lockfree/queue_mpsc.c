@@ -6,20 +6,21 @@
  *                       ^ tail                  ^ tail
  *
  * Why it is correct:
- *   - The exchanges of tail are in one order, and each push links its predecessor in that order to itself, so
- * from the stub on, following next gives the nodes in the order of their exchanges, up to the first push that
- * has not yet made its link.
- *   - The consumer detaches only when it sees stub.next, so `first` is known. It clears stub.next before its
- *     exchange, and a producer writes stub.next only after an exchange that returned the stub: either before
- * the clearing (that was `first`) or after the consumer's exchange, which it acquired (R2, A2), so the
- * clearing is not lost and undoes nothing.
+ *   - The exchanges of tail are in one order, and each push links its predecessor in that order to itself,
+ *     so from the stub on, following next gives the nodes in the order of their exchanges, up to the first
+ *     push that has not yet made its link.
+ *   - The consumer detaches only when it sees stub.next, so `first` is known. It clears stub.next before
+ *     its exchange, and a producer writes stub.next only after an exchange that returned the stub: either
+ *     before the clearing (that was `first`) or after the consumer's exchange, which it acquired (R2, A2),
+ *     so the clearing is not lost and undoes nothing.
  *   - In the same way a node's own next = NULL (before its exchange, R2) comes before its successor's link
- * (after an exchange that returned it, A2).
+ *     (after an exchange that returned it, A2).
  *   - A node before `last` is given out when its next is seen, acquired (A1): its successor's producer has
  *     then done its last access to it, which was that release (R1), so even freeing it is ordered behind.
- * `last` is given out without a look at next: after the exchange took it from tail nobody gets to know it.
+ *     `last` is given out without a look at next: after the exchange took it from tail nobody gets to know
+ *     it.
  *   - All nodes are reached by following next, acquired (A1) from the release (R1) of the node's own
- * producer, so the consumer sees what the producer wrote before the push. */
+ *     producer, so the consumer sees what the producer wrote before the push. */
 #include "lockfree/queue_mpsc.h"
 
 void queue_mpsc_init(struct queue_mpsc *queue)

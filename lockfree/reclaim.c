@@ -8,14 +8,15 @@
  * is quiescent copies the epoch into `seen`. A batch is released when for each thread t one of these was
  * observed:
  *
- *   (a) t's `seen` is at or above the goal. Then t read an epoch written by the batch's increment or a later
- * one. All writes to the epoch are increments, so that read synchronises with the batch's increment (R1 ->
- * A1), and everything t reads after it was read after the nodes were unlinked: t cannot find them any more.
- * What t read before came before its store of `seen`, and that before our look at it (R2 -> A2). (b) t's
- * `seen` is 0: t is offline. We look at it with a read-modify-write, which orders us against t's own
- *       read-modify-write when it comes online. If t's comes first, we see it and t is not offline. If ours
- * comes first, t's reads it, and so synchronises with us (R3 -> A3): t cannot find what we had unlinked. What
- * t read before it went offline came before its store of 0 (R4 -> A2, A3).
+ *   (a) t's `seen` is at or above the goal. Then t read an epoch written by the batch's increment or a
+ *       later one. All writes to the epoch are increments, so that read synchronises with the batch's
+ *       increment (R1 -> A1), and everything t reads after it was read after the nodes were unlinked: t
+ *       cannot find them any more. What t read before came before its store of `seen`, and that before our
+ *       look at it (R2 -> A2).
+ *   (b) t's `seen` is 0: t is offline. We look at it with a read-modify-write, which orders us against t's
+ *       own read-modify-write when it comes online. If t's comes first, we see it and t is not offline. If
+ *       ours comes first, t's reads it, and so synchronises with us (R3 -> A3): t cannot find what we had
+ *       unlinked. What t read before it went offline came before its store of 0 (R4 -> A2, A3).
  *
  * So no stand-alone fence and no sequentially consistent operation is needed, and a reader pays nothing.
  *

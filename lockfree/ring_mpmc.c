@@ -7,19 +7,19 @@
  * until push p + capacity has.
  *
  * Why it is correct:
- *   - A push claims p by the CAS of tail from p to p + 1, having seen a head above p - capacity. Indices only
- * grow, in 64 bits, so the CAS succeeds once per p: one thread owns push p, and what was seen of the head
- * still holds. The same goes for a batch of positions.
+ *   - A push claims p by the CAS of tail from p to p + 1, having seen a head above p - capacity. Indices
+ *     only grow, in 64 bits, so the CAS succeeds once per p: one thread owns push p, and what was seen of
+ *     the head still holds. The same goes for a batch of positions.
  *   - Pop p reads the item after it acquired turn p + 1 (A1), which the owner of push p released (R1) after
- * writing it, and then claims p by the CAS of head, once per p. If that succeeds the head was p all along,
- * so no push p + capacity could begin, and what was read is the item of p. If it fails, what was read is not
- * used.
- *   - The owner of push p + capacity writes the item after it acquired (A2) a head above p, which the CAS of
- * pop p released (R2) after its read; or a look at such a head that another producer released (R3) and it
- * acquired (A3). So no item is lost, doubled or overwritten.
+ *     writing it, and then claims p by the CAS of head, once per p. If that succeeds the head was p all
+ *     along, so no push p + capacity could begin, and what was read is the item of p. If it fails, what was
+ *     read is not used.
+ *   - The owner of push p + capacity writes the item after it acquired (A2) a head above p, which the CAS
+ *     of pop p released (R2) after its read; or a look at such a head that another producer released (R3)
+ *     and it acquired (A3). So no item is lost, doubled or overwritten.
  *   - The CAS of tail is relaxed: it orders nothing but the claims.
- *   - An index that has moved since it was read makes what was computed from it worthless: before a caller is
- * told full or empty, the index is read again. If it has moved, that is a lost race.
+ *   - An index that has moved since it was read makes what was computed from it worthless: before a caller
+ *     is told full or empty, the index is read again. If it has moved, that is a lost race.
  *
  * Backoff after a lost race makes the ring several times faster when saturated, because the winner then
  * keeps the line of the index for a run of operations. */

@@ -19,8 +19,8 @@
  * does not know. A writer reserves room for SIGNATURES_CREDIT signatures at a time, so with several writers
  * FULL may come before the last few places of the others are used, never after.
  *
- * All 2^64 signatures are allowed, 0 too. A slot is 8 bytes; the memory is the caller's and must be zeroed.
- */
+ * All 2^64 signatures are allowed, 0 too. A slot is 8 bytes; the memory is the caller's and must be
+ * zeroed. */
 #pragma once
 
 #include "lockfree/atomic.h"

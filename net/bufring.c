@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "lockfree/container_of.h"
+
 /* The task is part of its bufring. */
 static struct bufring *bufring_of(struct ring_task *task)
 {
-    return (struct bufring *)(void *)((char *)task - offsetof(struct bufring, wake));
+    return container_of(task, struct bufring, wake);
 }
 
 /* One waiter per free buffer; those who stay get the next ones to be given back. */
@@ -63,13 +65,25 @@ void bufring_fini(struct bufring *buffers)
     munmap(buffers->memory, (size_t)buffers->count * buffers->bytes);
 }
 
+static struct io_uring_sqe *select_buffer(const struct bufring *buffers, struct io_uring_sqe *sqe)
+{
+    sqe->flags |= IOSQE_FIXED_FILE | IOSQE_BUFFER_SELECT;
+    sqe->buf_group = buffers->group;
+    return sqe;
+}
+
 struct io_uring_sqe *bufring_receive(struct bufring *buffers, int slot)
 {
     struct io_uring_sqe *sqe = ring_sqe(buffers->ring);
     io_uring_prep_recv_multishot(sqe, slot, NULL, 0, 0);
-    sqe->flags |= IOSQE_FIXED_FILE | IOSQE_BUFFER_SELECT;
-    sqe->buf_group = buffers->group;
-    return sqe;
+    return select_buffer(buffers, sqe);
+}
+
+struct io_uring_sqe *bufring_receive_once(struct bufring *buffers, int slot)
+{
+    struct io_uring_sqe *sqe = ring_sqe(buffers->ring);
+    io_uring_prep_recv(sqe, slot, NULL, buffers->bytes, 0);
+    return select_buffer(buffers, sqe);
 }
 
 bool bufring_take(struct bufring *buffers, const struct ring_event *event, struct slice *bytes)

@@ -48,6 +48,8 @@ void bufring_fini(struct bufring *buffers);
 /* Queues a multishot receive from direct descriptor `slot`; the caller tags it. It goes on until a completion
  * without IORING_CQE_F_MORE. */
 struct io_uring_sqe *bufring_receive(struct bufring *buffers, int slot);
+/* Likewise a receive that ends with its first completion. */
+struct io_uring_sqe *bufring_receive_once(struct bufring *buffers, int slot);
 
 /* True if the event brings a buffer (it may be of zero bytes): it is now lent to the caller. */
 bool bufring_take(struct bufring *buffers, const struct ring_event *event, struct slice *bytes);

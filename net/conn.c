@@ -26,7 +26,7 @@
  *   CLOSING      -> IDLE         [conn_join]           the kernel holds nothing any more
  *
  * In every state but IDLE and RESOLVING a slot is owned, and from HANDSHAKING to BODY a receive is armed, or
- * waits for a buffer: the end of the connection is noticed at once. The other promises are in conn_check. */
+ * waits for a buffer, unless the owner holds a body up: the end of the connection is noticed at once. The other promises are in conn_check. */
 #include <assert.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "lockfree/clock.h"
+#include "lockfree/container_of.h"
 #include "net/conn_parts.h"
 
 const char *conn_state_name(enum conn_state state)
@@ -80,7 +81,7 @@ void conn_enter(struct conn *conn, enum conn_state state)
 
 void conn_check(const struct conn *conn)
 {
-    const bool receives = conn->held & CONN_OP_RECEIVE || conn->waiter.link;
+    const bool receives = conn->held & CONN_OP_RECEIVE || conn->waiter.link || conn->is_on_hold;
     (void)receives;
     switch ((enum conn_state)conn->state) {
     case CONN_IDLE:
@@ -104,7 +105,7 @@ void conn_check(const struct conn *conn)
         assert(receives && conn->had_request);
         break;
     case CONN_CLOSING:
-        assert(!timer_is_armed(&conn->timer) && !conn->waiter.link && !conn->query.link);
+        assert(!conn->waiter.link && !conn->query.link);
         assert(conn->held || conn->join.queued);
         break;
     case CONN_STATE_COUNT:
@@ -156,9 +157,14 @@ static bool has_next_address(const struct conn *conn)
 
 static void on_timeout(struct timer *timer)
 {
-    struct conn *conn = (struct conn *)(void *)((char *)timer - offsetof(struct conn, timer));
-    /* What it was armed for, not what has passed meanwhile: a busy loop may come late. */
-    if (timer->expires_tick << TIMER_TICK_SHIFT >= conn->exchange_ends_ns)
+    struct conn *conn = container_of(timer, struct conn, timer);
+    if (conn->state == CONN_CLOSING) {
+        conn_insist(conn);
+        return;
+    }
+    /* What it was armed for, not what has passed meanwhile: a busy loop may come late. Where no body has begun,
+     * the phase says more. */
+    if (conn->state == CONN_BODY && timer->expires_tick << TIMER_TICK_SHIFT >= conn->exchange_ends_ns)
         conn_close(conn, FETCH_EXCHANGE_TIMEOUT);
     else if (conn->state == CONN_CONNECTING && has_next_address(conn))
         conn_shut_down(conn);
@@ -200,13 +206,6 @@ static enum fetch_outcome outcome_of_connect(int error)
     }
 }
 
-static bool is_loopback(const union conn_address *address)
-{
-    if (address->any.sa_family == AF_INET)
-        return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-    return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
-}
-
 /* A socket, TCP_NODELAY and connect, linked: one completion. A socket that an earlier try has left in the
  * slot is replaced. */
 static void connect_address(struct conn *conn, uint64_t now_ns)
@@ -216,7 +215,8 @@ static void connect_address(struct conn *conn, uint64_t now_ns)
     const uint8_t kind = conn->loop->kind;
     const socklen_t len =
         conn->address.any.sa_family == AF_INET ? sizeof conn->address.v4 : sizeof conn->address.v6;
-    if (conn->loop->loopback_only && !is_loopback(&conn->address)) {
+    const struct ip ip = ip_of_socket(&conn->address);
+    if (conn->loop->loopback_only && !ip_is_loopback(&ip)) {
         conn_close(conn, FETCH_ADDRESS_FORBIDDEN);
         return;
     }
@@ -257,11 +257,7 @@ static void begin_connect(struct conn *conn, uint64_t now_ns)
 
 static void take_address(struct conn *conn)
 {
-    struct sockaddr_storage address;
-    const socklen_t len =
-        dns_address_socket(&conn->query.answer.addresses[conn->address_index], conn->target.port, &address);
-    assert(len <= sizeof conn->address);
-    memcpy(&conn->address, &address, len);
+    ip_to_socket(&conn->query.answer.addresses[conn->address_index], conn->target.port, &conn->address);
 }
 
 static void on_answer(struct conn *conn, uint64_t now_ns)
@@ -276,7 +272,7 @@ static void on_answer(struct conn *conn, uint64_t now_ns)
 
 static void on_resolved(struct dns_query *query)
 {
-    struct conn *conn = (struct conn *)(void *)((char *)query - offsetof(struct conn, query));
+    struct conn *conn = container_of(query, struct conn, query);
     assert(conn->state == CONN_RESOLVING);
     on_answer(conn, conn->loop->ring->now_ns);
 }
@@ -351,6 +347,7 @@ void conn_begin(struct conn *conn, const struct conn_target *target)
     conn->times = (struct conn_times){.begin_ns = now_ns};
     conn->had_request = conn->is_reused = false;
     conn->address_index = 0;
+    conn->address.any.sa_family = AF_UNSPEC; /* none yet: that of an earlier target is another's */
     conn->loop->stats.open++;
     conn->loop->stats.begun++;
     conn_enter(conn, CONN_RESOLVING);

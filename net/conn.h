@@ -18,12 +18,14 @@
  * A request thus ends in exactly one on_response or on_closed. conn_close may be called at any moment, from
  * any event.
  *
+ * A body may be cut: outcome_truncation() of on_closed's outcome tells whether the head and the body so far,
+ * which were handed over, are of use, and what to say of them.
+ *
  * The one outcome that asks for a retry is FETCH_REUSED_CLOSED: a kept-alive connection turned out to be over
- * before the first byte of the response (RFC 9112, 9.3.1). The owner begins anew and sends the request again.
- */
+ * before the first byte of the response (RFC 9112, 9.3.1), or brought bytes that belong to no request. The
+ * owner begins anew and sends the request again. */
 #pragma once
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,12 +33,14 @@
 #include "net/dns.h"
 #include "net/http.h"
 #include "net/http_request.h"
+#include "net/ip.h"
 #include "net/limits.h"
 #include "net/outcome.h"
 #include "net/ring.h"
 #include "net/slice.h"
 #include "net/timer.h"
 #include "net/tls.h"
+#include "net/tls_sessions.h"
 
 struct conn;
 
@@ -53,20 +57,15 @@ enum conn_state {
     CONN_STATE_COUNT,
 };
 
-union conn_address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-};
-
 /* Where to. `host` (a name, or an address without brackets) and `session` have to live until on_closed. */
 struct conn_target {
     struct slice host;
     uint16_t port;
     bool tls;
-    const union conn_address *address; /* NULL: `host` is resolved, and the next address tried if one fails */
-    struct tls_session
-        *session; /* TLS: the host's; tried if not all zero, renewed if the server gives one. NULL: none */
+    const union ip_socket *address; /* NULL: `host` is resolved, and the next address tried if one fails */
+    /* TLS: the host's session; tried if not all zero, renewed if the server gives one. NULL: the loop's cache
+     * keeps one, if it has a cache. */
+    struct tls_session *session;
 };
 
 struct conn_events {
@@ -77,15 +76,18 @@ struct conn_events {
     void (*on_closed)(struct conn *conn, enum fetch_outcome outcome);
 };
 
-/* Time-outs in milliseconds, each of a phase of its own; 0: none. */
+/* Time-outs in milliseconds, each of a phase of its own; 0: none. A floor on the rate. */
 struct conn_limits {
     uint32_t resolve_ms;
     uint32_t connect_ms; /* per address */
     uint32_t handshake_ms;
-    uint32_t first_byte_ms; /* from the request to the first byte of the response */
-    uint32_t silence_ms;    /* between two receives inside head or body */
-    uint32_t exchange_ms;   /* from the request to the last byte */
-    uint32_t idle_ms;       /* without a request; then the connection is closed */
+    uint32_t first_byte_ms;  /* from the request to the first byte of the response */
+    uint32_t silence_ms;     /* between two receives inside head or body */
+    uint32_t exchange_ms;    /* from the request to the last byte */
+    uint32_t idle_ms;        /* without a request; then the connection is closed */
+    uint32_t closing_ms;     /* for the kernel to end what it holds; then it is asked once more */
+    uint32_t rate_min;       /* bytes per second of a response; 0: no floor */
+    uint32_t rate_window_ms; /* over which that is judged */
     struct http_limits http;
 };
 
@@ -109,6 +111,9 @@ struct conn_stats {
     uint64_t begun;
     uint64_t requests;
     uint64_t responses;
+    uint64_t insisted;                      /* closing connections that had to be cancelled */
+    uint64_t handshakes;                    /* of TLS, completed */
+    uint64_t handshakes_resumed;            /* of these, by a session from before */
     uint64_t bytes_sent;                    /* to the socket */
     uint64_t bytes_received;                /* from the socket: heads, framing and TLS included */
     uint64_t outcomes[FETCH_OUTCOME_COUNT]; /* one per request; one per connection that never had a request */
@@ -120,11 +125,13 @@ struct conn_loop {
     struct bufring *buffers;
     struct dns *dns;
     struct tls_pool *tls;
+    struct tls_sessions *sessions;
     struct conn_limits limits;
     struct conn_stats stats;
     struct http_shared http;
     struct timer dns_tick;
     bool loopback_only;
+    bool may_hold;   /* the owner's to change: whether conn_hold is of use for connections from now on */
     bool dns_polled; /* the kernel holds the poll of dns_fd */
     bool closing;
     uint8_t kind;
@@ -136,6 +143,7 @@ struct conn_loop_options {
     struct bufring *buffers;
     struct dns *dns;                  /* NULL: every target brings its address */
     struct tls_pool *tls;             /* NULL: no target asks for TLS */
+    struct tls_sessions *sessions;    /* NULL: only targets keep sessions */
     const struct conn_limits *limits; /* NULL: conn_limits_default */
     bool loopback_only;               /* connect to no other address */
 };
@@ -158,6 +166,13 @@ struct conn_output {
     bool is_repeatable; /* GET */
 };
 
+/* How fast the response comes. */
+struct conn_rate {
+    uint64_t since_ns;      /* the start of the window */
+    uint64_t bytes;         /* since then */
+    uint64_t paid_until_ns; /* until then what came is enough at the lowest rate */
+};
+
 /* Owners read state, times, address and tls; the rest is conn's own. */
 struct conn {
     struct conn_loop *loop;
@@ -169,14 +184,18 @@ struct conn {
     uint8_t address_index;      /* of query.answer: the one in use */
     bool had_request;           /* since conn_begin */
     bool is_reused;             /* a response has come over this connection */
+    bool is_on_hold;            /* CONN_BODY: no receive is armed, on the owner's wish */
     enum fetch_outcome outcome; /* in CONN_CLOSING */
     struct tls *tls;            /* NULL: plain */
     struct conn_output output;
     struct http_reader reader;
     struct timer timer;        /* ends the phase or the exchange, whichever comes first */
     uint64_t exchange_ends_ns; /* TIMER_NEVER: no request is open, or it has no limit */
+    struct conn_rate rate;
+    uint64_t hold_ns;      /* since when it is on hold */
+    uint64_t hold_time_ns; /* of this response, without the present hold */
     struct conn_times times;
-    union conn_address address;
+    union ip_socket address;
     struct conn_target target;
     struct bufring_waiter waiter;
     struct ring_task join;
@@ -191,6 +210,9 @@ void conn_loop_close(struct conn_loop *loop);
 /* dns_begin on the loop's resolver, kept going by the loop's ring: answers as dns_begin does. */
 bool conn_loop_resolve(struct conn_loop *loop, struct dns_query *query, struct slice host);
 
+/* dns_probe, likewise. */
+void conn_loop_probe(struct conn_loop *loop);
+
 /* Once, before the first conn_begin. `events` outlives the connection. */
 void conn_init(struct conn *conn, struct conn_loop *loop, const struct conn_events *events);
 
@@ -200,6 +222,13 @@ void conn_begin(struct conn *conn, const struct conn_target *target);
 /* Of a ready connection. `request` is copied. Every failure comes as on_closed. */
 void conn_request(struct conn *conn, const struct http_request *request);
 
+/* From within on_body: no more of the response is received until conn_resume, and time-outs stand still; an on_body or
+ * on_response for bytes that are here already may follow, the latter ends the hold. False: the connection is of a time
+ * before loop->may_hold, and the kernel receives on its own. */
+bool conn_hold(struct conn *conn);
+/* Of one that is not on hold: nothing. Not from within an event of this connection. */
+void conn_resume(struct conn *conn);
+
 /* In any state; of one that is idle or closing: nothing. No event but on_closed follows, which will say
  * `outcome`. */
 void conn_close(struct conn *conn, enum fetch_outcome outcome);
@@ -208,6 +237,10 @@ static inline bool conn_is_ready(const struct conn *conn)
 {
     return conn->state == CONN_READY;
 }
+
+/* Whether a response has come below limits.rate_min for CONN_SLOW_MS. The connection itself is patient for a whole
+ * window; an owner who needs its place may not be. */
+bool conn_is_slow(const struct conn *conn, uint64_t now_ns);
 
 /* Asserts what each state promises. */
 void conn_check(const struct conn *conn);

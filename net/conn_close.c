@@ -1,9 +1,10 @@
 /* The end of a connection, the same from every state:
  *
- * - begin: conn_close. No more timers, look-ups or waiting for buffers; a goodbye in TLS if nothing else is
+ * - begin: conn_close. No more time-outs, look-ups or waiting for buffers; a goodbye in TLS if nothing else is
  *   being sent; a shutdown, which ends every operation that the kernel holds. A cancellation would have the
  *   kernel search all that is in flight.
- * - join: each completion only clears its bit, until none is left.
+ * - join: each completion only clears its bit, until none is left. If that takes long, because an operation
+ *   missed the shutdown, a cancellation follows after all (conn_insist).
  * - close: the slot's socket is closed. Earlier, an operation could hit the slot's next user.
  * - reset: memory goes back, the connection is idle, the owner is told.
  *
@@ -15,6 +16,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "lockfree/clock.h"
+#include "lockfree/container_of.h"
 #include "net/conn_parts.h"
 
 static void queue(struct conn *conn, struct io_uring_sqe *sqe, enum conn_op op)
@@ -51,6 +54,21 @@ static bool has_open_request(const struct conn *conn)
     return conn->state == CONN_SENDING || conn->state == CONN_HEAD || conn->state == CONN_BODY;
 }
 
+static void await_kernel(struct conn *conn)
+{
+    conn_limit_phase(conn, conn->loop->limits.closing_ms, clock_now_ns());
+}
+
+void conn_insist(struct conn *conn)
+{
+    static const enum conn_op ops[] = {CONN_OP_CONNECT, CONN_OP_RECEIVE, CONN_OP_SEND};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (conn->held & ops[i])
+            ring_cancel(conn->loop->ring, conn->loop->kind, (uint8_t)ops[i], conn);
+    conn->loop->stats.insisted++;
+    await_kernel(conn);
+}
+
 void conn_close(struct conn *conn, enum fetch_outcome outcome)
 {
     struct conn_loop *loop = conn->loop;
@@ -62,8 +80,9 @@ void conn_close(struct conn *conn, enum fetch_outcome outcome)
         conn->times.end_ns = loop->ring->now_ns;
     }
     conn->exchange_ends_ns = TIMER_NEVER;
+    conn->is_on_hold = false;
     conn_enter(conn, CONN_CLOSING);
-    timer_cancel(&loop->ring->timers, &conn->timer);
+    await_kernel(conn);
     dns_cancel(&conn->query);
     bufring_wait_cancel(loop->buffers, &conn->waiter);
     if (conn->tls)
@@ -85,6 +104,7 @@ void conn_on_join(struct conn *conn, enum conn_op op)
 
 static void reset(struct conn *conn)
 {
+    timer_cancel(&conn->loop->ring->timers, &conn->timer);
     if (conn->tls)
         tls_release(conn->tls);
     conn->tls = NULL;
@@ -98,7 +118,7 @@ static void reset(struct conn *conn)
 
 void conn_join(struct ring_task *task)
 {
-    struct conn *conn = (struct conn *)(void *)((char *)task - offsetof(struct conn, join));
+    struct conn *conn = container_of(task, struct conn, join);
     assert(conn->state == CONN_CLOSING);
     if (conn->held)
         return;

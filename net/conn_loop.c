@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lockfree/clock.h"
+#include "lockfree/container_of.h"
 #include "net/conn_parts.h"
 
 const struct conn_limits conn_limits_default = {
@@ -14,6 +15,9 @@ const struct conn_limits conn_limits_default = {
     .silence_ms = CONN_SILENCE_MS,
     .exchange_ms = CONN_EXCHANGE_MS,
     .idle_ms = CONN_IDLE_MS,
+    .closing_ms = CONN_CLOSING_MS,
+    .rate_min = CONN_RATE_MIN,
+    .rate_window_ms = CONN_RATE_WINDOW_MS,
     .http = {.head_bytes_max = HTTP_HEAD_BYTES_MAX, .body_bytes_max = CONN_BODY_BYTES_MAX},
 };
 
@@ -59,8 +63,7 @@ static void on_dns_ready(void *owner, const struct ring_event *event)
 
 static void on_dns_tick(struct timer *timer)
 {
-    struct conn_loop *loop =
-        (struct conn_loop *)(void *)((char *)timer - offsetof(struct conn_loop, dns_tick));
+    struct conn_loop *loop = container_of(timer, struct conn_loop, dns_tick);
     dns_on_tick(loop->dns, loop->ring->now_ns);
     conn_loop_watch(loop);
 }
@@ -87,6 +90,12 @@ bool conn_loop_resolve(struct conn_loop *loop, struct dns_query *query, struct s
     return done;
 }
 
+void conn_loop_probe(struct conn_loop *loop)
+{
+    dns_probe(loop->dns, clock_now_ns());
+    conn_loop_watch(loop);
+}
+
 void conn_loop_init(struct conn_loop *loop, const struct conn_loop_options *options)
 {
     *loop = (struct conn_loop){
@@ -94,6 +103,7 @@ void conn_loop_init(struct conn_loop *loop, const struct conn_loop_options *opti
         .buffers = options->buffers,
         .dns = options->dns,
         .tls = options->tls,
+        .sessions = options->sessions,
         .limits = options->limits ? *options->limits : conn_limits_default,
         .loopback_only = options->loopback_only,
     };

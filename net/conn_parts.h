@@ -2,6 +2,8 @@
  *
  *   conn.c         the states and their edges, from a name to a ready connection, time-outs
  *   conn_stream.c  bytes in and out, through TLS or not, and the exchange made of them
+ *   conn_hold.c    a response that its owner holds up
+ *   conn_rate.c    how fast a response comes
  *   conn_close.c   the only way out
  *   conn_loop.c    what a loop's connections share, and its resolver's descriptor */
 #pragma once
@@ -31,6 +33,16 @@ void conn_on_buffer(struct bufring_waiter *waiter);
 void conn_flush(struct conn *conn);
 void conn_on_sent(struct conn *conn, int32_t result);
 
+/* The owner has called conn_hold, and its event is over. */
+void conn_begin_hold(struct conn *conn);
+
+/* A response begins. */
+void conn_rate_begin(struct conn_rate *rate, uint64_t now_ns);
+/* Counts what came, and once per window judges it: false if that was below the floor. */
+bool conn_rate_count(struct conn_rate *rate, size_t len, const struct conn_limits *limits, uint64_t now_ns);
+
+/* The kernel still holds something of a closing connection. */
+void conn_insist(struct conn *conn);
 /* A completion of a closing connection, whose bit is already cleared. */
 void conn_on_join(struct conn *conn, enum conn_op op);
 void conn_join(struct ring_task *task);

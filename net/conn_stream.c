@@ -8,10 +8,17 @@
 #include <sys/socket.h>
 
 #include "lockfree/clock.h"
+#include "lockfree/container_of.h"
 #include "net/conn_parts.h"
 
-/* What the end or the failure of the transport means, by what was going on. A kept-alive connection may end
- * at any moment, so a request that meets that end is no failure of the server's. */
+/* A kept-alive connection may end at any moment, or bring a rest of the last answer: a request that meets
+ * such a connection did not fail, and is made again on another. */
+static enum fetch_outcome outcome_unless_reused(const struct conn *conn, enum fetch_outcome outcome)
+{
+    return conn->is_reused && conn->output.is_repeatable ? FETCH_REUSED_CLOSED : outcome;
+}
+
+/* What the end or the failure of the transport means, by what was going on. */
 static enum fetch_outcome outcome_of_loss(const struct conn *conn, enum fetch_outcome before_first_byte)
 {
     switch ((enum conn_state)conn->state) {
@@ -21,9 +28,7 @@ static enum fetch_outcome outcome_of_loss(const struct conn *conn, enum fetch_ou
         return FETCH_IDLE_CLOSED;
     case CONN_SENDING:
     case CONN_HEAD:
-        if (conn->times.first_byte_ns)
-            return FETCH_HEAD_RESET;
-        return conn->is_reused && conn->output.is_repeatable ? FETCH_REUSED_CLOSED : before_first_byte;
+        return conn->times.first_byte_ns ? FETCH_HEAD_RESET : outcome_unless_reused(conn, before_first_byte);
     case CONN_BODY:
         return FETCH_BODY_RESET;
     case CONN_IDLE:
@@ -54,6 +59,7 @@ static void end_response(struct conn *conn, bool keeps_alive)
     struct conn_stats *stats = &conn->loop->stats;
     const uint64_t now_ns = conn->loop->ring->now_ns;
     conn->times.end_ns = now_ns;
+    conn->is_on_hold = false;
     stats->responses++;
     if (keeps_alive && is_sent(conn)) {
         stats->outcomes[FETCH_DONE]++;
@@ -73,23 +79,45 @@ static bool is_unsolicited(const struct conn *conn)
     return conn->state == CONN_READY || (conn->state == CONN_SENDING && !conn->output.is_under_way);
 }
 
+static enum fetch_outcome outcome_of_unsolicited(const struct conn *conn)
+{
+    return conn->state == CONN_READY ? FETCH_UNSOLICITED : outcome_unless_reused(conn, FETCH_UNSOLICITED);
+}
+
+static enum fetch_outcome outcome_of_failure(const struct conn *conn, enum http_error error)
+{
+    const enum fetch_outcome outcome = outcome_of_http(error);
+    return error == HTTP_ERROR_STATUS_LINE_BAD ? outcome_unless_reused(conn, outcome) : outcome;
+}
+
+static void begin_response(struct conn *conn)
+{
+    conn->times.first_byte_ns = conn->loop->ring->now_ns;
+    conn_rate_begin(&conn->rate, conn->loop->ring->now_ns);
+}
+
 /* Plain bytes of the stream; `more` says that others behind them have already arrived. Each event may close
  * the connection or make the next request. */
 static void feed_http(struct conn *conn, struct slice in, bool more)
 {
+    const uint64_t now_ns = conn->loop->ring->now_ns;
+    const size_t len = in.len;
     struct http_event event;
     if (is_unsolicited(conn)) {
-        conn_close(conn, FETCH_UNSOLICITED);
+        conn_close(conn, outcome_of_unsolicited(conn));
         return;
     }
     if (conn->state == CONN_SENDING)
         conn_enter(conn, CONN_HEAD);
     if (!conn->times.first_byte_ns)
-        conn->times.first_byte_ns = conn->loop->ring->now_ns;
+        begin_response(conn);
     while (conn->state != CONN_CLOSING)
         switch (http_reader_pull(&conn->reader, &in, &event)) {
         case HTTP_MORE:
-            conn_limit_phase(conn, conn->loop->limits.silence_ms, conn->loop->ring->now_ns);
+            if (conn_rate_count(&conn->rate, len, &conn->loop->limits, now_ns))
+                conn_limit_phase(conn, conn->loop->limits.silence_ms, now_ns);
+            else
+                conn_close(conn, FETCH_SLOW_TRANSFER);
             return;
         case HTTP_HEAD:
             conn_enter(conn, CONN_BODY);
@@ -102,23 +130,59 @@ static void feed_http(struct conn *conn, struct slice in, bool more)
             end_response(conn, event.keeps_alive && in.len == 0 && !more);
             return;
         case HTTP_FAILED:
-            conn_close(conn, outcome_of_http(event.error));
+            conn_close(conn, outcome_of_failure(conn, event.error));
             return;
         }
+}
+
+/* The session to try, in *kept or elsewhere; NULL: none. */
+static const struct tls_session *session_to_offer(const struct conn *conn, struct tls_session *kept)
+{
+    static const struct tls_session none;
+    const struct conn_target *target = &conn->target;
+    if (target->session)
+        return memcmp(target->session, &none, sizeof none) != 0 ? target->session : NULL;
+    struct tls_sessions *sessions = conn->loop->sessions;
+    return sessions && tls_sessions_find(sessions, target->host, target->port, kept) ? kept : NULL;
+}
+
+static void keep_session(struct conn *conn)
+{
+    const struct conn_target *target = &conn->target;
+    struct tls_session session;
+    if (!tls_session(conn->tls, &session))
+        return;
+    if (target->session)
+        *target->session = session;
+    else if (conn->loop->sessions)
+        tls_sessions_keep(conn->loop->sessions, target->host, target->port, &session);
+}
+
+static void on_tls_open(struct conn *conn)
+{
+    conn->times.secured_ns = conn->loop->ring->now_ns;
+    conn->loop->stats.handshakes++;
+    conn->loop->stats.handshakes_resumed += tls_was_resumed(conn->tls);
+    keep_session(conn);
+    conn_become_ready(conn);
+}
+
+static void on_tls_failed(struct conn *conn)
+{
+    /* The next try is one without a session, in case that was the cause. */
+    if (conn->state == CONN_HANDSHAKING && conn->loop->sessions)
+        tls_sessions_forget(conn->loop->sessions, conn->target.host, conn->target.port);
+    conn_close(conn, outcome_of_tls(tls_error(conn->tls)));
 }
 
 /* TLS may have come to an end, or into the open. */
 static void note_tls(struct conn *conn)
 {
     const enum tls_state state = tls_state(conn->tls);
-    if (state == TLS_FAILED) {
-        conn_close(conn, outcome_of_tls(tls_error(conn->tls)));
-    } else if (state == TLS_OPEN && conn->state == CONN_HANDSHAKING) {
-        conn->times.secured_ns = conn->loop->ring->now_ns;
-        if (conn->target.session)
-            tls_session(conn->tls, conn->target.session);
-        conn_become_ready(conn);
-    }
+    if (state == TLS_FAILED)
+        on_tls_failed(conn);
+    else if (state == TLS_OPEN && conn->state == CONN_HANDSHAKING)
+        on_tls_open(conn);
 }
 
 static void feed_tls(struct conn *conn, struct slice in)
@@ -139,6 +203,12 @@ static void feed_tls(struct conn *conn, struct slice in)
         conn_flush(conn);
 }
 
+/* In TLS anybody on the way can end the stream, but only the server can say that it is the end. */
+static bool is_cut_off(const struct conn *conn)
+{
+    return conn->tls && tls_state(conn->tls) != TLS_CLOSED && http_reader_awaits_eof(&conn->reader);
+}
+
 static void on_end_of_stream(struct conn *conn)
 {
     struct http_event event;
@@ -148,6 +218,8 @@ static void on_end_of_stream(struct conn *conn)
         conn_close(conn, FETCH_IDLE_CLOSED);
     } else if (!conn->times.first_byte_ns) {
         conn_close(conn, outcome_of_loss(conn, FETCH_FIRST_BYTE_CLOSED));
+    } else if (is_cut_off(conn)) {
+        conn_close(conn, FETCH_TLS_TRUNCATED);
     } else if (http_reader_on_eof(&conn->reader, &event) == HTTP_END) {
         end_response(conn, false);
     } else {
@@ -157,11 +229,8 @@ static void on_end_of_stream(struct conn *conn)
 
 void conn_begin_tls(struct conn *conn)
 {
-    static const struct tls_session none;
-    const struct tls_session *session = conn->target.session;
-    if (session && memcmp(session, &none, sizeof none) == 0)
-        session = NULL;
-    conn->tls = tls_acquire(conn->loop->tls, conn->target.host, session);
+    struct tls_session kept;
+    conn->tls = tls_acquire(conn->loop->tls, conn->target.host, session_to_offer(conn, &kept));
     if (!conn->tls) {
         conn_close(conn, FETCH_NO_MEMORY);
         return;
@@ -175,13 +244,16 @@ void conn_begin_tls(struct conn *conn)
 
 void conn_receive(struct conn *conn)
 {
-    ring_tag(bufring_receive(conn->loop->buffers, conn->slot), conn->loop->kind, CONN_OP_RECEIVE, conn);
+    struct bufring *buffers = conn->loop->buffers;
+    struct io_uring_sqe *sqe = conn->loop->may_hold ? bufring_receive_once(buffers, conn->slot)
+                                                    : bufring_receive(buffers, conn->slot);
+    ring_tag(sqe, conn->loop->kind, CONN_OP_RECEIVE, conn);
     conn->held |= CONN_OP_RECEIVE;
 }
 
 void conn_on_buffer(struct bufring_waiter *waiter)
 {
-    conn_receive((struct conn *)(void *)((char *)waiter - offsetof(struct conn, waiter)));
+    conn_receive(container_of(waiter, struct conn, waiter));
 }
 
 void conn_on_received(struct conn *conn, const struct ring_event *event)
@@ -213,6 +285,8 @@ void conn_on_received(struct conn *conn, const struct ring_event *event)
     else if (event->result < 0)
         conn_close(conn, is_loss(-event->result) ? outcome_of_loss(conn, FETCH_FIRST_BYTE_RESET)
                                                  : FETCH_RECEIVE_FAILED);
+    else if (conn->is_on_hold)
+        conn_begin_hold(conn);
     else if (!(conn->held & CONN_OP_RECEIVE))
         conn_receive(conn);
 }
@@ -298,7 +372,7 @@ void conn_request(struct conn *conn, const struct http_request *request)
     conn->loop->stats.requests++;
     conn->had_request = true;
     conn->times.request_ns = now_ns;
-    conn->times.first_byte_ns = conn->times.end_ns = 0;
+    conn->times.first_byte_ns = conn->times.end_ns = conn->hold_time_ns = 0;
     conn_enter(conn, CONN_SENDING);
     const enum http_error error = write_request(conn, request);
     if (error != HTTP_OK) {

@@ -1,13 +1,12 @@
-/*
- * A name that is neither an address nor in the cache becomes a lookup: one or two questions to c-ares (A,
- * AAAA), and the queries that wait for it.
+/* A name that is neither an address nor in the cache becomes a lookup: one or two questions to c-ares (A, AAAA), and the
+ * queries that wait for it.
  *
  *     dns_begin -> lookup, in the table of names under way
- *         c-ares answers the last of its questions -> out of the table, into the cache, onto the list of the
- * done after c-ares returned: its queries' on_done, then it is freed
+ *         c-ares answers the last of its questions -> out of the table, into the cache, onto the list of the done
+ *             after c-ares returned -> its queries' on_done, then it is free
  *
- * The list of the done keeps callers out of c-ares' callbacks.
- */
+ * The list of the done keeps callers out of c-ares' callbacks. A look-up that had no answer while no server
+ * said anything at all first waits for the probe, which tells a dead name from an outage. */
 #include "net/dns.h"
 
 #include <ares.h>
@@ -18,6 +17,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "lockfree/clock.h"
+#include "net/dns_channel.h"
 #include "net/dns_hosts.h"
 #include "net/dns_lookup.h"
 #include "net/dns_message.h"
@@ -25,8 +26,10 @@
 #define TABLE_BUCKETS   1024
 #define EVENTS_PER_WAIT 16
 
+enum { UDP, TCP, PROBE, CHANNELS };
+
 struct dns {
-    ares_channel channel;
+    struct dns_channel channels[CHANNELS];
     int epoll_fd;
     struct dns_options options;
     struct dns_cache *cache;
@@ -35,84 +38,44 @@ struct dns {
     unsigned server_count;
     unsigned lookup_count; /* in the table and on the list */
     struct dns_lookup *table[TABLE_BUCKETS];
-    struct dns_lookup *done, **done_end;
+    struct dns_lookup *lookups; /* DNS_IN_FLIGHT_MAX of them; memory that was never used is never touched */
+    unsigned lookups_used;      /* those from here on never were */
+    struct dns_lookup *free;
+    struct dns_list done;    /* to be delivered */
+    struct dns_list doubted; /* nobody answered since they were asked: the probe tells whether anybody does */
+    uint64_t heard_ns;       /* the last answer of any server */
+    bool is_probing;
+    bool is_out; /* the last probe had no answer, and nothing was heard since */
 };
 
-static bool takes_any(uint8_t family)
+/* Questions go out by UDP. One whose answer does not fit is asked again by TCP, over a channel of its own:
+ * when a TCP connection fails, c-ares gives up every question of that channel to the same server. */
+static const char *open_channels(struct dns *dns)
 {
-    (void)family;
-    return true;
-}
-
-static bool takes_v4(uint8_t family)
-{
-    return family == AF_INET;
-}
-
-static bool takes_v6(uint8_t family)
-{
-    return family == AF_INET6;
-}
-
-/* c-ares wants to know of a socket's readiness, or no more of it at all. */
-static void on_socket(void *context, ares_socket_t fd, int readable, int writable)
-{
-    struct dns *dns = context;
-    struct epoll_event event = {
-        .data.fd = fd, .events = (readable ? (uint32_t)EPOLLIN : 0) | (writable ? (uint32_t)EPOLLOUT : 0)};
-    if (!event.events) {
-        epoll_ctl(dns->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-        return;
+    static const int flags[CHANNELS] = {
+        [UDP] = ARES_FLAG_IGNTC, [TCP] = ARES_FLAG_USEVC, [PROBE] = ARES_FLAG_IGNTC};
+    for (uint32_t i = 0; i < CHANNELS; i++) {
+        struct dns_channel_options options = {.epoll_fd = dns->epoll_fd,
+                                              .index = i,
+                                              .servers = dns->options.servers,
+                                              .flags = flags[i],
+                                              .timeout_ms = dns->options.timeout_ms,
+                                              .tries = i == UDP ? dns->options.tries : 1};
+        const char *problem = dns_channel_open(&dns->channels[i], &options);
+        if (problem)
+            return problem;
     }
-    /* A socket that cannot be watched is found out by its questions' time-outs. */
-    if (epoll_ctl(dns->epoll_fd, EPOLL_CTL_MOD, fd, &event) != 0 && errno == ENOENT)
-        epoll_ctl(dns->epoll_fd, EPOLL_CTL_ADD, fd, &event);
-}
-
-static const char *open_channel(struct dns *dns)
-{
-    char lookups[] = "b"; /* without "f", which would read /etc/hosts anew for every question */
-    struct ares_options options = {
-        /* NOCHECKRESP: answers such as SERVFAIL come through, where c-ares would call them "connection
-           refused". */
-        .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_NOCHECKRESP | ARES_FLAG_EDNS,
-        .timeout = (int)dns->options.timeout_ms,
-        .tries = (int)dns->options.tries,
-        .ednspsz = DNS_EDNS_BYTES,
-        .socket_receive_buffer_size = DNS_RECEIVE_BUFFER_BYTES,
-        .lookups = lookups,
-        .sock_state_cb = on_socket,
-        .sock_state_cb_data = dns,
-    };
-    int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_EDNSPSZ |
-               ARES_OPT_SOCK_RCVBUF | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_ROTATE;
-    int status = ares_init_options(&dns->channel, &options, mask);
-    if (status != ARES_SUCCESS) {
-        dns->channel = NULL;
-        return ares_strerror(status);
-    }
-    if (dns->options.servers) {
-        status = ares_set_servers_ports_csv(dns->channel, dns->options.servers);
-        if (status != ARES_SUCCESS)
-            return ares_strerror(status);
-    }
-    struct ares_addr_port_node *servers = NULL;
-    if (ares_get_servers_ports(dns->channel, &servers) == ARES_SUCCESS)
-        for (const struct ares_addr_port_node *server = servers; server; server = server->next)
-            dns->server_count++;
-    ares_free_data(servers);
+    dns->server_count = dns_channel_server_count(&dns->channels[UDP]);
     return dns->server_count ? NULL : "there is none";
 }
 
 static void read_hosts(struct dns *dns)
 {
-    static bool (*const takes[])(uint8_t) = {
-        [DNS_IPV4] = takes_v4, [DNS_IPV6] = takes_v6, [DNS_BOTH] = takes_any};
     const char *path = dns->options.hosts_path ? dns->options.hosts_path : "/etc/hosts";
     size_t names_max = dns->options.cache.entries_max / 2;
     if (*path)
         dns_hosts_read(dns->cache, path, names_max < DNS_HOSTS_MAX ? names_max : DNS_HOSTS_MAX,
-                       takes[dns->options.families]);
+                       dns->options.families);
 }
 
 struct dns *dns_create(const struct dns_options *options, char *message, size_t message_bytes)
@@ -123,15 +86,15 @@ struct dns *dns_create(const struct dns_options *options, char *message, size_t 
         return NULL;
     }
     dns->options = *options;
-    dns->done_end = &dns->done;
     dns->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     dns->cache = dns_cache_create(&options->cache);
-    if (dns->epoll_fd < 0 || !dns->cache) {
+    dns->lookups = calloc(DNS_IN_FLIGHT_MAX, sizeof *dns->lookups);
+    if (dns->epoll_fd < 0 || !dns->cache || !dns->lookups) {
         snprintf(message, message_bytes, "cannot set up the resolver: %s", strerror(errno));
         dns_destroy(dns);
         return NULL;
     }
-    const char *problem = open_channel(dns);
+    const char *problem = open_channels(dns);
     if (problem) {
         snprintf(message, message_bytes,
                  "cannot use the DNS servers \"%s\": %s; write them as ADDRESS[:PORT],...",
@@ -178,32 +141,95 @@ void dns_cancel(struct dns_query *query)
     query->link = NULL;
 }
 
-/* What the servers say may be remembered; what happened on this side may not. */
-static bool is_memorable(enum dns_error error)
+/* What it ended in is certain. */
+static void settle(struct dns *dns, struct dns_lookup *lookup)
 {
-    return error != DNS_ERROR_CANCELLED && error != DNS_ERROR_NO_MEMORY && error != DNS_ERROR_OVERLOADED &&
-           error != DNS_ERROR_NAME_BAD;
+    struct slice name = {lookup->name, lookup->name_len};
+    dns->counts.outcomes[lookup->answer.error]++;
+    if (dns_error_is_memorable(lookup->answer.error) && !lookup->answer.is_outage)
+        dns_cache_insert(dns->cache, name, &lookup->answer,
+                         (struct dns_cache_life){.now_ns = dns->now_ns, .ttl_s = lookup->ttl_s});
+    dns_list_push(&dns->done, lookup);
+}
+
+static void on_heard(struct dns *dns)
+{
+    dns->heard_ns = dns->now_ns;
+    dns->is_out = false;
+}
+
+/* The callback of c-ares for the probe. */
+static void on_probed(void *context, int status, int timeouts, unsigned char *bytes, int len)
+{
+    struct dns *dns = context;
+    struct dns_lookup *lookup;
+    (void)timeouts, (void)len;
+    bool is_over = status == ARES_EDESTRUCTION;
+    dns->is_probing = false;
+    if (bytes)
+        on_heard(dns);
+    else if (status == ARES_ETIMEOUT || status == ARES_ECONNREFUSED)
+        dns->is_out = true;
+    while ((lookup = dns_list_pop(&dns->doubted))) {
+        lookup->answer.error = is_over ? DNS_ERROR_CANCELLED : lookup->answer.error;
+        lookup->answer.is_outage = dns->is_out && !is_over;
+        settle(dns, lookup);
+    }
+}
+
+/* Asks for the root's name servers: any server has something to say to that. */
+static void probe(struct dns *dns)
+{
+    if (dns->is_probing)
+        return;
+    dns->is_probing = true;
+    ares_query(dns->channels[PROBE].ares, ".", DNS_CLASS_IN, DNS_TYPE_NS, on_probed, dns);
+}
+
+void dns_probe(struct dns *dns, uint64_t now_ns)
+{
+    dns->now_ns = now_ns;
+    probe(dns);
+}
+
+bool dns_is_out(const struct dns *dns)
+{
+    return dns->is_out;
+}
+
+/* A name without an answer is to blame itself only if servers have answered for others, and of late: when they fall
+ * silent, names that were asked for shortly before stay without an answer, too. */
+static bool is_certain(const struct dns *dns, const struct dns_lookup *lookup)
+{
+    enum dns_error error = lookup->answer.error;
+    uint64_t recent_ns = dns->options.timeout_ms * CLOCK_NS_PER_MS / 2;
+    bool was_heard = dns->heard_ns >= lookup->begun_ns && dns->heard_ns + recent_ns >= dns->now_ns;
+    return error != DNS_ERROR_UNREACHABLE && (error != DNS_ERROR_TIMEOUT || was_heard);
 }
 
 /* All questions are answered. */
 static void finish(struct dns_lookup *lookup)
 {
     struct dns *dns = lookup->dns;
-    struct slice name = {lookup->name, lookup->name_len};
-    struct dns_lookup **place = place_of(dns, name);
+    struct dns_lookup **place = place_of(dns, (struct slice){lookup->name, lookup->name_len});
     assert(*place == lookup);
     *place = lookup->next;
     dns_lookup_conclude(lookup);
-    dns->counts.outcomes[lookup->answer.error]++;
-    if (is_memorable(lookup->answer.error))
-        dns_cache_insert(dns->cache, name, &lookup->answer,
-                         (struct dns_cache_life){.now_ns = dns->now_ns, .ttl_s = lookup->ttl_s});
-    lookup->next = NULL;
-    *dns->done_end = lookup;
-    dns->done_end = &lookup->next;
+    if (is_certain(dns, lookup)) {
+        settle(dns, lookup);
+        return;
+    }
+    dns_list_push(&dns->doubted, lookup);
+    probe(dns);
 }
 
 static void ask(struct dns_lookup *lookup, struct dns_question *question);
+
+/* The answer did not fit. What there is of it counts if nothing better comes by TCP. */
+static bool is_truncated(struct slice message)
+{
+    return message.len > 2 && message.ptr[2] & 0x02;
+}
 
 /* The callback of c-ares. */
 static void on_answer(void *context, int status, int timeouts, unsigned char *bytes, int len)
@@ -211,9 +237,14 @@ static void on_answer(void *context, int status, int timeouts, unsigned char *by
     (void)timeouts;
     struct dns_question *question = context;
     struct dns_lookup *lookup = question->lookup;
-    dns_lookup_read(question, status, (struct slice){(const char *)bytes, bytes ? (size_t)len : 0});
+    struct slice message = {(const char *)bytes, bytes ? (size_t)len : 0};
+    if (bytes)
+        on_heard(lookup->dns);
+    dns_lookup_read(question, status, message);
+    bool wants_tcp = !question->is_by_tcp && is_truncated(message);
+    question->is_by_tcp |= wants_tcp;
     /* Rotation sends it to another server, unless others were asked in between. */
-    if (dns_lookup_wants_retry(question) && question->tries < lookup->dns->server_count) {
+    if (wants_tcp || (dns_lookup_wants_retry(question) && question->tries < lookup->dns->server_count)) {
         ask(lookup, question);
         return;
     }
@@ -229,7 +260,8 @@ static void ask(struct dns_lookup *lookup, struct dns_question *question)
     name[lookup->name_len] = '\0';
     question->tries++;
     lookup->dns->counts.asked++;
-    ares_query(lookup->dns->channel, name, DNS_CLASS_IN, question->type, on_answer, question);
+    ares_query(lookup->dns->channels[question->is_by_tcp ? TCP : UDP].ares, name, DNS_CLASS_IN,
+               question->type, on_answer, question);
 }
 
 /* Both questions are open before the first is asked: c-ares may answer at once. */
@@ -249,7 +281,7 @@ static void ask_all(struct dns_lookup *lookup)
 /* Answered without asking: by the text itself, or from memory. */
 static bool answer_at_once(struct dns *dns, struct slice name, struct dns_answer *answer)
 {
-    if (dns_address_parse(&answer->addresses[0], name)) {
+    if (ip_parse(&answer->addresses[0], name)) {
         answer->count = 1;
         answer->until_ns = UINT64_MAX;
         return true;
@@ -261,6 +293,16 @@ static bool refuse(struct dns_query *query, enum dns_error error)
 {
     query->answer.error = error;
     return true;
+}
+
+/* One of those that lookup_count says are free. */
+static struct dns_lookup *take_lookup(struct dns *dns)
+{
+    struct dns_lookup *lookup = dns->free;
+    if (!lookup)
+        return &dns->lookups[dns->lookups_used++];
+    dns->free = lookup->next;
+    return lookup;
 }
 
 bool dns_begin(struct dns *dns, struct dns_query *query, struct slice host, uint64_t now_ns)
@@ -282,9 +324,9 @@ bool dns_begin(struct dns *dns, struct dns_query *query, struct slice host, uint
     }
     if (dns->lookup_count >= DNS_IN_FLIGHT_MAX)
         return refuse(query, DNS_ERROR_OVERLOADED);
-    lookup = dns_lookup_create(dns, name);
-    if (!lookup)
-        return refuse(query, DNS_ERROR_NO_MEMORY);
+    lookup = take_lookup(dns);
+    dns_lookup_init(lookup, dns, name);
+    lookup->begun_ns = now_ns;
     *place = lookup;
     dns->lookup_count++;
     wait_for(lookup, query);
@@ -295,11 +337,8 @@ bool dns_begin(struct dns *dns, struct dns_query *query, struct slice host, uint
 /* Tells those who wait. They may begin and cancel, which changes the lists but not what is popped here. */
 static void deliver(struct dns *dns)
 {
-    while (dns->done) {
-        struct dns_lookup *lookup = dns->done;
-        dns->done = lookup->next;
-        if (!dns->done)
-            dns->done_end = &dns->done;
+    struct dns_lookup *lookup;
+    while ((lookup = dns_list_pop(&dns->done))) {
         dns->lookup_count--;
         while (lookup->waiting) {
             struct dns_query *query = lookup->waiting;
@@ -307,15 +346,17 @@ static void deliver(struct dns *dns)
             query->answer = lookup->answer;
             query->on_done(query);
         }
-        free(lookup);
+        lookup->next = dns->free;
+        dns->free = lookup;
     }
 }
 
 void dns_destroy(struct dns *dns)
 {
-    if (dns->channel)
-        ares_destroy(dns->channel);
+    for (unsigned i = 0; i < CHANNELS; i++)
+        dns_channel_close(&dns->channels[i]);
     deliver(dns);
+    free(dns->lookups);
     if (dns->cache)
         dns_cache_destroy(dns->cache);
     if (dns->epoll_fd >= 0)
@@ -334,11 +375,8 @@ void dns_on_ready(struct dns *dns, uint64_t now_ns)
     dns->now_ns = now_ns;
     int count = epoll_wait(dns->epoll_fd, events, EVENTS_PER_WAIT, 0);
     for (int i = 0; i < count; i++) {
-        bool failed = events[i].events & (EPOLLERR | EPOLLHUP);
-        bool readable = failed || events[i].events & EPOLLIN,
-             writable = failed || events[i].events & EPOLLOUT;
-        ares_process_fd(dns->channel, readable ? events[i].data.fd : ARES_SOCKET_BAD,
-                        writable ? events[i].data.fd : ARES_SOCKET_BAD);
+        uint64_t data = events[i].data.u64;
+        dns_channel_on_event(&dns->channels[dns_channel_index(data)], data, events[i].events);
     }
     deliver(dns);
 }
@@ -346,13 +384,14 @@ void dns_on_ready(struct dns *dns, uint64_t now_ns)
 void dns_on_tick(struct dns *dns, uint64_t now_ns)
 {
     dns->now_ns = now_ns;
-    ares_process_fd(dns->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+    for (unsigned i = 0; i < CHANNELS; i++)
+        dns_channel_on_tick(&dns->channels[i]);
     deliver(dns);
 }
 
 bool dns_is_busy(const struct dns *dns)
 {
-    return dns->lookup_count > 0;
+    return dns->lookup_count > 0 || dns->is_probing;
 }
 
 void dns_counts(const struct dns *dns, struct dns_counts *counts)

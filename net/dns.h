@@ -18,12 +18,6 @@
 #include "net/dns_cache.h"
 #include "net/slice.h"
 
-enum dns_families {
-    DNS_IPV4,
-    DNS_IPV6,
-    DNS_BOTH, /* asks for A and AAAA, waits for both; IPv4 first in the answer */
-};
-
 struct dns_options {
     const char *servers;    /* "192.0.2.1,192.0.2.2:5353,[2001:db8::1]:53"; NULL: /etc/resolv.conf */
     const char *hosts_path; /* NULL: /etc/hosts; "" for none */
@@ -40,8 +34,8 @@ struct dns_options {
                           .cache = {.entries_max = DNS_CACHE_ENTRIES,                                        \
                                     .ttl_s_min = DNS_TTL_S_MIN,                                              \
                                     .ttl_s_max = DNS_TTL_S_MAX,                                              \
-                                    .negative_ttl_s_max = DNS_NEGATIVE_TTL_S_MAX,                            \
-                                    .failure_ttl_s = DNS_FAILURE_TTL_S}})
+                                    .negative_ttl_ms_max = DNS_NEGATIVE_TTL_MS_MAX,                          \
+                                    .failure_ttl_ms = DNS_FAILURE_TTL_MS}})
 
 struct dns;
 
@@ -66,12 +60,17 @@ struct dns *dns_create(const struct dns_options *options, char *message, size_t 
 void dns_destroy(struct dns *dns);
 
 /* True: query->answer is set, on_done is not called. False: on_done will be called, from dns_on_ready,
- * dns_on_tick or dns_destroy. `host` without brackets; a trailing dot and the case of letters do not matter.
- */
+ * dns_on_tick or dns_destroy. `host` without brackets; a trailing dot and the case of letters do not
+ * matter. */
 bool dns_begin(struct dns *dns, struct dns_query *query, struct slice host, uint64_t now_ns);
 /* The query's on_done will not be called; the question itself goes on and fills the cache. No-op when not
  * waiting. */
 void dns_cancel(struct dns_query *query);
+
+/* Whether no server answered anything when last asked: an outage, which says nothing about names. */
+bool dns_is_out(const struct dns *dns);
+/* Asks whether any server is there again. Keeps the resolver busy until that is known. */
+void dns_probe(struct dns *dns, uint64_t now_ns);
 
 int dns_fd(const struct dns *dns);
 void dns_on_ready(struct dns *dns, uint64_t now_ns);

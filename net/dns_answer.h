@@ -1,13 +1,11 @@
 /* What a look-up of a name ends in. */
 #pragma once
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
+#include "net/ip.h"
 #include "net/limits.h"
-#include "net/slice.h"
 
 enum dns_error {
     DNS_OK,
@@ -28,26 +26,25 @@ enum dns_error {
     DNS_ERROR_COUNT,
 };
 
-struct dns_address {
-    uint8_t family;    /* AF_INET or AF_INET6 */
-    uint8_t bytes[16]; /* 4 or 16 of them, network order */
+enum dns_families {
+    DNS_IPV4,
+    DNS_IPV6,
+    DNS_BOTH, /* asks for A and AAAA, waits for both; IPv4 first in the answer */
 };
 
 struct dns_answer {
     enum dns_error error;
     uint8_t count;  /* at least 1 with DNS_OK, else 0 */
     bool was_fresh; /* asked for over the network, not taken from memory */
+    bool
+        is_outage; /* with DNS_ERROR_TIMEOUT or _UNREACHABLE: no server answers anything, whatever the name */
     uint64_t
         until_ns; /* up to when it holds; UINT64_MAX: always, as a literal address does. 0: not to be kept */
-    struct dns_address addresses[DNS_ADDRESSES_MAX];
+    struct ip addresses[DNS_ADDRESSES_MAX];
 };
 
 /* "no-name", "timeout"; fit for a log column. Static storage. */
 const char *dns_error_text(enum dns_error error);
 
-/* An address written as text (no brackets, no scope): true and *address set. */
-bool dns_address_parse(struct dns_address *address, struct slice text);
-/* Fills a socket address; returns its length. `port` in host order. */
-socklen_t dns_address_socket(const struct dns_address *address, uint16_t port, struct sockaddr_storage *out);
-/* NUL-terminated; `out` has DNS_ADDRESS_TEXT_BYTES. Returns `out`. */
-const char *dns_address_text(const struct dns_address *address, char *out);
+/* What the servers say may be remembered; what happened on this side may not. */
+bool dns_error_is_memorable(enum dns_error error);

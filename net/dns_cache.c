@@ -19,7 +19,7 @@ struct entry {
     uint8_t count;
     uint8_t name_len;
     bool is_pinned;
-    struct dns_address addresses[DNS_ADDRESSES_MAX];
+    struct ip addresses[DNS_ADDRESSES_MAX];
     char name[DNS_NAME_BYTES_MAX];
 };
 
@@ -185,31 +185,32 @@ bool dns_cache_find(struct dns_cache *cache, struct slice name, uint64_t now_ns,
     }
     answer->error = (enum dns_error)entry->error;
     answer->count = entry->count;
-    answer->was_fresh = false;
+    answer->was_fresh = answer->is_outage = false;
     answer->until_ns = entry->is_pinned ? UINT64_MAX : entry->expires_ns;
     memcpy(answer->addresses, entry->addresses, entry->count * sizeof *entry->addresses);
     return true;
 }
 
-static uint32_t clamp(uint32_t value, uint32_t min, uint32_t max)
+static uint64_t clamp(uint64_t value, uint64_t min, uint64_t max)
 {
-    return value < min ? min : value > max ? max : value;
+    return value > max ? max : value < min ? min : value;
 }
 
-static uint32_t lifetime_s(const struct dns_cache_options *options, enum dns_error error, uint32_t ttl_s)
+static uint64_t lifetime_ms(const struct dns_cache_options *options, enum dns_error error, uint64_t ttl_s)
 {
     if (error == DNS_OK)
-        return clamp(ttl_s, options->ttl_s_min, options->ttl_s_max);
+        return 1000 * clamp(ttl_s, options->ttl_s_min, options->ttl_s_max);
     if (error == DNS_ERROR_NO_NAME || error == DNS_ERROR_NO_DATA)
-        return clamp(ttl_s, options->failure_ttl_s, options->negative_ttl_s_max);
-    return options->failure_ttl_s;
+        return clamp(1000 * ttl_s, options->failure_ttl_ms, options->negative_ttl_ms_max);
+    return options->failure_ttl_ms;
 }
 
 void dns_cache_insert(struct dns_cache *cache, struct slice name, struct dns_answer *answer,
                       struct dns_cache_life life)
 {
     uint32_t at = find(cache, name, hash_of(cache, name));
-    answer->until_ns = life.now_ns + lifetime_s(&cache->options, answer->error, life.ttl_s) * CLOCK_NS_PER_S;
+    answer->until_ns =
+        life.now_ns + lifetime_ms(&cache->options, answer->error, life.ttl_s) * CLOCK_NS_PER_MS;
     if (at != NONE && cache->entries[at].is_pinned)
         return;
     struct entry *entry = add(cache, name, answer);

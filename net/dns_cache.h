@@ -19,9 +19,9 @@ struct dns_cache_options {
     uint32_t ttl_s_min;
     uint32_t ttl_s_max;
     /* NO_NAME and NO_DATA hold for the server's word, at most this. */
-    uint32_t negative_ttl_s_max;
+    uint32_t negative_ttl_ms_max;
     /* Any other failure holds this long, so that a dead server is not asked for every URL. */
-    uint32_t failure_ttl_s;
+    uint32_t failure_ttl_ms;
 };
 
 struct dns_cache_life {

@@ -39,7 +39,7 @@ size_t dns_hosts_normalise(struct slice name, char *out)
 }
 
 /* True: the name is new. */
-static bool pin(struct dns_cache *cache, struct slice name, const struct dns_address *address)
+static bool pin(struct dns_cache *cache, struct slice name, const struct ip *address)
 {
     struct dns_answer answer;
     bool is_known = dns_cache_find(cache, name, 0, &answer);
@@ -52,14 +52,14 @@ static bool pin(struct dns_cache *cache, struct slice name, const struct dns_add
     return !is_known;
 }
 
-size_t dns_hosts_line(struct dns_cache *cache, struct slice line, bool (*takes)(uint8_t family))
+size_t dns_hosts_line(struct dns_cache *cache, struct slice line, enum dns_families families)
 {
     const char *comment = line.len ? memchr(line.ptr, '#', line.len) : NULL;
     if (comment)
         line = slice_between(line.ptr, comment);
     line = slice_trim(line);
-    struct dns_address address;
-    if (!dns_address_parse(&address, next_word(&line)) || !takes(address.family))
+    struct ip address;
+    if (!ip_parse(&address, next_word(&line)) || families == (ip_is_v4(&address) ? DNS_IPV6 : DNS_IPV4))
         return 0;
     size_t added = 0;
     for (struct slice word = next_word(&line); word.len; word = next_word(&line)) {
@@ -70,8 +70,7 @@ size_t dns_hosts_line(struct dns_cache *cache, struct slice line, bool (*takes)(
     return added;
 }
 
-void dns_hosts_read(struct dns_cache *cache, const char *path, size_t names_max,
-                    bool (*takes)(uint8_t family))
+void dns_hosts_read(struct dns_cache *cache, const char *path, size_t names_max, enum dns_families families)
 {
     char line[LINE_BYTES_MAX];
     size_t names = 0;
@@ -79,6 +78,6 @@ void dns_hosts_read(struct dns_cache *cache, const char *path, size_t names_max,
     if (!file)
         return;
     while (names < names_max && fgets(line, sizeof line, file))
-        names += dns_hosts_line(cache, slice_of(line), takes);
+        names += dns_hosts_line(cache, slice_of(line), families);
     fclose(file);
 }

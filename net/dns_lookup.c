@@ -2,24 +2,18 @@
 
 #include <ares.h>
 #include <assert.h>
-#include <stdlib.h>
 
 #include "net/dns_message.h"
 
-struct dns_lookup *dns_lookup_create(struct dns *dns, struct slice name)
+void dns_lookup_init(struct dns_lookup *lookup, struct dns *dns, struct slice name)
 {
-    struct dns_lookup *lookup = calloc(1, sizeof *lookup);
-    if (!lookup)
-        return NULL;
     assert(name.len <= sizeof lookup->name);
-    lookup->dns = dns;
-    lookup->ttl_s = lookup->negative_ttl_s = UINT32_MAX;
+    *lookup = (struct dns_lookup){.dns = dns, .ttl_s = UINT32_MAX, .negative_ttl_s = UINT32_MAX};
     lookup->answer.was_fresh = true;
     lookup->questions[0] = (struct dns_question){.lookup = lookup, .type = DNS_TYPE_A};
     lookup->questions[1] = (struct dns_question){.lookup = lookup, .type = DNS_TYPE_AAAA};
     lookup->name_len = (uint8_t)name.len;
     memcpy(lookup->name, name.ptr, name.len);
-    return lookup;
 }
 
 static enum dns_error error_of(int status)
@@ -59,18 +53,22 @@ static enum dns_error error_of(int status)
 }
 
 /* IPv4 before IPv6, whichever answer came first; half of the room for each where both have many. */
-static void add_address(struct dns_answer *answer, uint8_t family, const void *bytes)
+static void add_address(struct dns_answer *answer, int family, const void *bytes)
 {
+    struct ip ip = ip_of(family, bytes);
+    bool is_v4 = ip_is_v4(&ip);
     size_t same = 0;
-    for (size_t i = 0; i < answer->count; i++)
-        same += answer->addresses[i].family == family;
+    for (size_t i = 0; i < answer->count; i++) {
+        if (ip_equals(&answer->addresses[i], &ip))
+            return; /* asked twice, by UDP and by TCP */
+        same += ip_is_v4(&answer->addresses[i]) == is_v4;
+    }
     if (answer->count == DNS_ADDRESSES_MAX || (same != answer->count && same >= DNS_ADDRESSES_MAX / 2))
         return;
-    size_t at = family == AF_INET ? same : answer->count;
-    struct dns_address *place = &answer->addresses[at];
+    size_t at = is_v4 ? same : answer->count;
+    struct ip *place = &answer->addresses[at];
     memmove(place + 1, place, (answer->count - at) * sizeof *place);
-    *place = (struct dns_address){.family = family};
-    memcpy(place->bytes, bytes, family == AF_INET ? 4 : 16);
+    *place = ip;
     answer->count++;
 }
 
@@ -136,4 +134,19 @@ void dns_lookup_conclude(struct dns_lookup *lookup)
     /* A server that says nothing of how long has no opinion; the cache has. */
     if (lookup->ttl_s == UINT32_MAX)
         lookup->ttl_s = 0;
+}
+
+void dns_list_push(struct dns_list *list, struct dns_lookup *lookup)
+{
+    lookup->next = NULL;
+    *(list->first ? &list->last->next : &list->first) = lookup;
+    list->last = lookup;
+}
+
+struct dns_lookup *dns_list_pop(struct dns_list *list)
+{
+    struct dns_lookup *lookup = list->first;
+    if (lookup)
+        list->first = lookup->next;
+    return lookup;
 }

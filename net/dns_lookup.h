@@ -14,6 +14,7 @@ struct dns_query;
 enum {
     DNS_CLASS_IN = 1,
     DNS_TYPE_A = 1,
+    DNS_TYPE_NS = 2,
     DNS_TYPE_AAAA = 28,
 };
 
@@ -22,13 +23,15 @@ struct dns_question {
     struct dns_lookup *lookup;
     int type;
     bool is_open;         /* not yet answered for good */
+    bool is_by_tcp;       /* its answer did not fit into a datagram */
     uint8_t tries;        /* how often it was asked, retransmissions apart */
     enum dns_error error; /* of the latest answer */
 };
 
 struct dns_lookup {
     struct dns *dns;
-    struct dns_lookup *next; /* in its bucket, or among the done */
+    struct dns_lookup *next; /* in its bucket, or in a list */
+    uint64_t begun_ns;
     struct dns_query *waiting;
     struct dns_question questions[2]; /* A, AAAA */
     struct dns_answer answer;
@@ -38,8 +41,7 @@ struct dns_lookup {
     char name[DNS_NAME_BYTES_MAX];
 };
 
-/* NULL: no memory. Freed with free(). */
-struct dns_lookup *dns_lookup_create(struct dns *dns, struct slice name);
+void dns_lookup_init(struct dns_lookup *lookup, struct dns *dns, struct slice name);
 /* Takes in an answer: c-ares' status, and the message if there is one. */
 void dns_lookup_read(struct dns_question *question, int status, struct slice message);
 /* The server could not or would not say; another may. */
@@ -47,3 +49,12 @@ bool dns_lookup_wants_retry(const struct dns_question *question);
 /* All questions are answered: sets answer.error. Addresses of either family are a success; else a "no" counts
  * for more than a failure only if both questions were answered with it. */
 void dns_lookup_conclude(struct dns_lookup *lookup);
+
+/* Look-ups in order. */
+struct dns_list {
+    struct dns_lookup *first, *last;
+};
+
+void dns_list_push(struct dns_list *list, struct dns_lookup *lookup);
+/* NULL: none. */
+struct dns_lookup *dns_list_pop(struct dns_list *list);

@@ -3,8 +3,7 @@
  *                       \--------------------/--error--> FAILED --reset--> DONE
  *
  * `pieces` is allocated in HEAD only, and freed by the first call in BODY: until then event.head points into
- * it.
- */
+ * it. */
 #include "net/http.h"
 
 #include <assert.h>
@@ -32,6 +31,7 @@ void http_reader_init(struct http_reader *reader, struct http_shared *shared)
 static void free_pieces(struct http_reader *reader)
 {
     free(reader->pieces);
+    reader->shared->pieces_bytes -= reader->pieces_capacity;
     reader->pieces = NULL;
     reader->pieces_len = 0;
     reader->pieces_capacity = 0;
@@ -71,16 +71,19 @@ static enum http_step fail(struct http_reader *reader, struct http_event *event,
 /* Adds to the head so far. Room for `text` must be within head_bytes_max. */
 static bool keep_piece(struct http_reader *reader, struct slice text)
 {
+    struct http_shared *shared = reader->shared;
     uint32_t needed = reader->pieces_len + (uint32_t)text.len, capacity = reader->pieces_capacity;
     if (needed > capacity) {
         capacity = capacity ? capacity : HTTP_PIECES_BYTES;
         while (capacity < needed)
             capacity *= 2;
-        if (capacity > reader->shared->limits.head_bytes_max)
-            capacity = reader->shared->limits.head_bytes_max;
-        char *grown = realloc(reader->pieces, capacity);
+        if (capacity > shared->limits.head_bytes_max)
+            capacity = shared->limits.head_bytes_max;
+        uint64_t total = shared->pieces_bytes - reader->pieces_capacity + capacity;
+        char *grown = total <= HTTP_PIECES_BYTES_MAX ? realloc(reader->pieces, capacity) : NULL;
         if (!grown)
             return false;
+        shared->pieces_bytes = total;
         reader->pieces = grown;
         reader->pieces_capacity = capacity;
     }
@@ -113,6 +116,7 @@ static enum parse parse_head(struct http_reader *reader, struct slice *in, enum 
         *error = HTTP_ERROR_HEAD_TOO_LONG;
         return PARSE_BAD;
     } else if (parse == PARSE_PARTIAL) {
+        *error = HTTP_ERROR_NO_MEMORY;
         if (!before && !keep_piece(reader, fresh))
             return PARSE_BAD;
         *in = slice_skip(*in, fresh.len);
@@ -125,11 +129,10 @@ static enum http_step begin_body(struct http_reader *reader, struct http_event *
 {
     const struct http_head *head = &reader->shared->head;
     enum http_framing framing = http_head_framing(head, reader->is_head_request);
-    if (framing != HTTP_FRAMING_NONE && head->framing_error != HTTP_OK)
-        return fail(reader, event, head->framing_error);
-    /* A 204 that announces a body may be followed by one. */
-    bool is_doubtful = head->status == 204 && (head->content_length > 0 || head->is_chunked);
-    reader->keeps_alive = head->keeps_alive && framing != HTTP_FRAMING_CLOSE && !is_doubtful;
+    /* Some servers send a body where there must be none (204, 304, HEAD). It may come late, and would be
+     * taken for the answer to the next request. */
+    bool is_certain = framing == HTTP_FRAMING_LENGTH || framing == HTTP_FRAMING_CHUNKED;
+    reader->keeps_alive = head->keeps_alive && is_certain;
     reader->state = READER_BODY;
     http_body_init(&reader->body, framing, head->content_length > 0 ? (uint64_t)head->content_length : 0);
     event->head = head;
@@ -161,7 +164,7 @@ static enum http_step pull_head(struct http_reader *reader, struct slice *in, st
 static enum http_step end(struct http_reader *reader, const struct slice *in, struct http_event *event)
 {
     reader->state = READER_DONE;
-    reader->keeps_alive &= in->len == 0;
+    reader->keeps_alive &= in->len == 0 && !reader->body.is_odd;
     event->keeps_alive = reader->keeps_alive;
     return HTTP_END;
 }
@@ -213,6 +216,11 @@ enum http_step http_reader_pull(struct http_reader *reader, struct slice *in, st
     }
     event->error = (enum http_error)reader->error;
     return HTTP_FAILED;
+}
+
+bool http_reader_awaits_eof(const struct http_reader *reader)
+{
+    return reader->state == READER_BODY && reader->body.framing == HTTP_FRAMING_CLOSE;
 }
 
 enum http_step http_reader_on_eof(struct http_reader *reader, struct http_event *event)

@@ -17,8 +17,8 @@
  * of the reader's own), event.body into the bytes fed. Both are good until the next call for any reader of
  * the same loop, and no longer than the fed bytes themselves. The fed bytes are never written to.
  *
- * A response whose end is in doubt fails (see http_error.h), and bytes that follow a response end the
- * keep-alive: what belongs to one response is never taken for the next. */
+ * A response whose end is in doubt, and bytes that follow a response, end the keep-alive: what belongs to one
+ * response is never taken for the next. */
 #pragma once
 
 #include <stdbool.h>
@@ -40,6 +40,7 @@ struct http_shared {
     struct http_head head;    /* of the response parsed last */
     uint64_t tolerated_heads; /* heads that needed the second look */
     uint64_t interim_heads;   /* 1xx that were skipped */
+    uint64_t pieces_bytes;    /* held by heads that come in pieces */
 };
 
 enum http_step {
@@ -83,6 +84,8 @@ void http_reader_begin(struct http_reader *reader, bool is_head_request);
 /* Takes from the front of `in`. After HTTP_END and before http_reader_begin: HTTP_END again. */
 enum http_step http_reader_pull(struct http_reader *reader, struct slice *in, struct http_event *event);
 enum http_step http_reader_on_eof(struct http_reader *reader, struct http_event *event);
+/* Inside a body that nothing ends but the end of the stream. */
+bool http_reader_awaits_eof(const struct http_reader *reader);
 
 /* Whether a byte of the response has come: a request on a kept-alive connection that dies before that may be
  * repeated on a new one. */

@@ -2,8 +2,8 @@
 
 #include <assert.h>
 
-/* RFC 9112, 7.1. Line ends are CR LF and nothing else: a decoder that takes less can be led to see another
- * end of the body than the server meant. */
+/* RFC 9112, 7.1. LF alone ends a line, too, as in browsers. Who mixes them can be led to see another end of
+ * the body than the server meant: such a body is odd, and the last on its connection. */
 enum chunk_state {
     CHUNK_SIZE,         /* digits */
     CHUNK_SIZE_PADDING, /* white space after the digits: some servers write sizes of fixed width */
@@ -29,17 +29,24 @@ void http_body_init(struct http_body *body, enum http_framing framing, uint64_t 
         body->left = length;
 }
 
-static int hex_digit(char c)
+static enum chunk_state state_after_size(const struct http_body *body)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = slice_lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return body->left ? CHUNK_DATA : CHUNK_TRAILER_BEGIN;
+}
+
+/* A line that ends with LF alone. */
+static bool end_oddly(struct http_body *body, enum chunk_state after)
+{
+    body->is_odd = true;
+    body->state = (uint8_t)after;
+    return true;
 }
 
 /* States in which the size is known but its line goes on. */
 static bool step_after_size(struct http_body *body, char c)
 {
+    if (c == '\n')
+        return end_oddly(body, state_after_size(body));
     if (c == '\r')
         body->state = CHUNK_SIZE_LF;
     else if (c == ';')
@@ -54,20 +61,20 @@ static bool step_after_size(struct http_body *body, char c)
 
 static bool step_size(struct http_body *body, char c)
 {
-    int digit = hex_digit(c);
+    int digit = slice_hex_value(c);
     if (digit < 0)
         return body->digits > 0 && step_after_size(body, c);
     body->left = body->left << 4 | (unsigned)digit;
     return ++body->digits <= CHUNK_DIGITS_MAX;
 }
 
-/* Inside a line whose content does not matter. */
-static bool step_skipped(struct http_body *body, char c, enum chunk_state after)
+/* Inside a line whose content does not matter: after CR comes `at_lf`, after the line's end `after`. */
+static bool step_skipped(struct http_body *body, char c, enum chunk_state at_lf, enum chunk_state after)
 {
+    if (c == '\n')
+        return end_oddly(body, after);
     if (c == '\r')
-        body->state = (uint8_t)after;
-    else if (c == '\n')
-        return false;
+        body->state = (uint8_t)at_lf;
     body->extra_bytes += c != '\r';
     return true;
 }
@@ -87,19 +94,21 @@ static bool step(struct http_body *body, char c)
     case CHUNK_SIZE_PADDING:
         return step_after_size(body, c);
     case CHUNK_EXTENSION:
-        return step_skipped(body, c, CHUNK_SIZE_LF);
+        return step_skipped(body, c, CHUNK_SIZE_LF, state_after_size(body));
     case CHUNK_SIZE_LF:
-        return step_expected(body, c == '\n', body->left ? CHUNK_DATA : CHUNK_TRAILER_BEGIN);
+        return step_expected(body, c == '\n', state_after_size(body));
     case CHUNK_DATA_CR:
+        body->digits = 0;
+        if (c == '\n')
+            return end_oddly(body, CHUNK_SIZE);
         return step_expected(body, c == '\r', CHUNK_DATA_LF);
     case CHUNK_DATA_LF:
-        body->digits = 0;
         return step_expected(body, c == '\n', CHUNK_SIZE);
     case CHUNK_TRAILER_BEGIN:
         body->state = CHUNK_TRAILER;
-        return step_skipped(body, c, CHUNK_END_LF);
+        return step_skipped(body, c, CHUNK_END_LF, CHUNK_END);
     case CHUNK_TRAILER:
-        return step_skipped(body, c, CHUNK_TRAILER_LF);
+        return step_skipped(body, c, CHUNK_TRAILER_LF, CHUNK_TRAILER_BEGIN);
     case CHUNK_TRAILER_LF:
         return step_expected(body, c == '\n', CHUNK_TRAILER_BEGIN);
     case CHUNK_END_LF:
@@ -178,7 +187,7 @@ enum parse http_body_on_eof(const struct http_body *body)
     case HTTP_FRAMING_LENGTH:
         return body->left ? PARSE_BAD : PARSE_DONE;
     case HTTP_FRAMING_CHUNKED:
-        return body->state == CHUNK_END ? PARSE_DONE : PARSE_BAD;
+        return body->state >= CHUNK_TRAILER_BEGIN ? PARSE_DONE : PARSE_BAD;
     }
     assert(!"unknown framing");
     return PARSE_BAD;

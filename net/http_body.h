@@ -1,6 +1,7 @@
 /* Finds the end of a body and cuts the transfer framing off: reads only, hands out slices of its input. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "net/http_error.h"
@@ -15,6 +16,7 @@ struct http_body {
     uint8_t framing;      /* enum http_framing */
     uint8_t state;        /* enum chunk_state of http_body.c */
     uint8_t digits;       /* of the chunk size read so far */
+    bool is_odd;          /* a line of framing ended with LF alone: not to be trusted with a next message */
 };
 
 /* `length` counts for HTTP_FRAMING_LENGTH only. */
@@ -26,5 +28,5 @@ void http_body_init(struct http_body *body, enum http_framing framing, uint64_t 
 enum parse http_body_feed(struct http_body *body, struct slice *in, struct slice *piece,
                           enum http_error *error);
 
-/* The peer closed: PARSE_DONE if that is where the body ends, else PARSE_BAD (truncated). */
+/* The peer closed: PARSE_DONE if nothing of the body is missing, else PARSE_BAD (truncated). */
 enum parse http_body_on_eof(const struct http_body *body);

@@ -11,15 +11,11 @@ enum http_error {
     HTTP_ERROR_HEAD_TRUNCATED,   /* the peer closed inside the head */
     HTTP_ERROR_STATUS_LINE_BAD,  /* not a response of HTTP/1.x, nor anything browsers take for one */
     HTTP_ERROR_HEAD_TOO_LONG,    /* more than limits.head_bytes_max */
-    HTTP_ERROR_TOO_MANY_FIELDS,  /* more than HTTP_FIELDS_MAX */
     HTTP_ERROR_TOO_MANY_INTERIM, /* more than HTTP_INTERIM_MAX responses 1xx in a row */
     HTTP_ERROR_UPGRADED,         /* 101 without having asked */
     /* framing: where the body ends cannot be known for sure */
-    HTTP_ERROR_LENGTH_BAD,      /* Content-Length is not a number */
-    HTTP_ERROR_LENGTH_CONFLICT, /* Content-Length twice with different values, or beside chunked */
-    HTTP_ERROR_CODING_UNKNOWN,  /* Transfer-Encoding other than chunked */
-    HTTP_ERROR_CHUNK_BAD,       /* a chunk's size line, its end, or the trailer */
-    HTTP_ERROR_CHUNK_OVERHEAD,  /* chunk extensions and trailers of more than HTTP_CHUNK_EXTRA_BYTES_MAX */
+    HTTP_ERROR_CHUNK_BAD,      /* a chunk's size line, its end, or the trailer */
+    HTTP_ERROR_CHUNK_OVERHEAD, /* chunk extensions and trailers of more than HTTP_CHUNK_EXTRA_BYTES_MAX */
     /* body */
     HTTP_ERROR_BODY_TRUNCATED, /* the peer closed inside the body */
     HTTP_ERROR_BODY_TOO_LONG, /* more than limits.body_bytes_max; the bytes up to the limit were handed out */

@@ -17,7 +17,9 @@ _Static_assert(sizeof(struct http_field) == sizeof(struct phr_header) &&
 /* What the fields say about framing and keep-alive, gathered in one pass. */
 struct survey {
     bool has_length;
-    bool has_identity;
+    bool has_bad_length;   /* no number, or two that differ */
+    bool has_odd_coding;   /* a transfer coding other than chunked, or chunked twice */
+    bool has_other_coding; /* one that changes the bytes: neither chunked nor identity */
     bool has_close;
     bool has_keep_alive;
 };
@@ -30,12 +32,6 @@ static struct slice next_element(struct slice *list)
     struct slice element = slice_trim((struct slice){list->ptr, len});
     *list = slice_skip(*list, comma ? len + 1 : len);
     return element;
-}
-
-static void set_framing_error(struct http_head *head, enum http_error error)
-{
-    if (head->framing_error == HTTP_OK)
-        head->framing_error = error;
 }
 
 /* -1: not a number, or beyond what fits. */
@@ -58,10 +54,8 @@ static void read_content_length(struct http_head *head, struct slice value, stru
     survey->has_length = true;
     do {
         int64_t length = parse_length(next_element(&value));
-        if (length < 0)
-            set_framing_error(head, HTTP_ERROR_LENGTH_BAD);
-        else if (head->content_length >= 0 && head->content_length != length)
-            set_framing_error(head, HTTP_ERROR_LENGTH_CONFLICT);
+        survey->has_bad_length |= length < 0;
+        survey->has_bad_length |= head->content_length >= 0 && head->content_length != length;
         head->content_length = length;
     } while (value.len);
 }
@@ -70,14 +64,11 @@ static void read_transfer_encoding(struct http_head *head, struct slice value, s
 {
     do {
         struct slice coding = next_element(&value);
-        if (head->is_chunked)
-            set_framing_error(head, HTTP_ERROR_CODING_UNKNOWN);
-        else if (slice_equals_nocase(coding, SLICE("chunked")))
-            head->is_chunked = true;
-        else if (slice_equals_nocase(coding, SLICE("identity")))
-            survey->has_identity = true;
-        else
-            set_framing_error(head, HTTP_ERROR_CODING_UNKNOWN);
+        const bool is_chunked = slice_equals_nocase(coding, SLICE("chunked"));
+        const bool is_nothing = coding.len == 0 || slice_equals_nocase(coding, SLICE("identity"));
+        survey->has_odd_coding |= !is_chunked || head->is_chunked;
+        survey->has_other_coding |= !is_chunked && !is_nothing;
+        head->is_chunked |= is_chunked;
     } while (value.len);
 }
 
@@ -113,12 +104,27 @@ static const struct interest interests[] = {
     READ("transfer-encoding", read_transfer_encoding),
 };
 
+static const struct interest *interest_in(struct slice name)
+{
+    if (name.len >= sizeof interests / sizeof *interests)
+        return NULL;
+    const struct interest *interest = &interests[name.len];
+    return interest->name.ptr && slice_equals_nocase(name, interest->name) ? interest : NULL;
+}
+
+bool http_head_is_weighty(struct slice name)
+{
+    static const struct slice owners[] = {{"x-robots-tag", 12}, {"link", 4}, {"refresh", 7}};
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
+        if (slice_equals_nocase(name, owners[i]))
+            return true;
+    return interest_in(name) != NULL;
+}
+
 static void read_field(struct http_head *head, const struct http_field *field, struct survey *survey)
 {
-    if (field->name.len >= sizeof interests / sizeof *interests)
-        return;
-    const struct interest *interest = &interests[field->name.len];
-    if (!interest->name.ptr || !slice_equals_nocase(field->name, interest->name))
+    const struct interest *interest = interest_in(field->name);
+    if (!interest)
         return;
     if (interest->read)
         interest->read(head, field->value, survey);
@@ -131,17 +137,17 @@ static void read_fields(struct http_head *head)
     struct survey survey = {0};
     head->content_length = -1;
     head->is_chunked = false;
-    head->framing_error = HTTP_OK;
     memset(head->known, 0, sizeof head->known);
     for (size_t i = 0; i < head->field_count; i++)
         read_field(head, &head->fields[i], &survey);
-    if (head->is_chunked && survey.has_length)
-        set_framing_error(head, HTTP_ERROR_LENGTH_CONFLICT);
-    if (head->framing_error != HTTP_OK)
+    /* RFC 9112, 6.3: a transfer coding overrides the length, and one that is unknown ends with the
+     * connection. */
+    if (head->is_chunked || survey.has_other_coding || survey.has_bad_length)
         head->content_length = -1;
-    /* RFC 9112, 6.1: chunked from a server of HTTP/1.0 is suspect; the connection ends with the message. */
-    bool is_odd = head->tolerated || head->framing_error != HTTP_OK || survey.has_identity ||
-                  (head->is_chunked && head->minor_version == 0);
+    /* RFC 9112, 6.1: chunked beside a length or from a server of HTTP/1.0 is suspect; the connection ends
+     * with the message. */
+    bool is_odd = head->tolerated || survey.has_bad_length || survey.has_odd_coding ||
+                  (head->is_chunked && (survey.has_length || head->minor_version == 0));
     head->keeps_alive = !is_odd && !survey.has_close && (head->minor_version > 0 || survey.has_keep_alive);
 }
 
@@ -206,8 +212,6 @@ enum http_framing http_head_framing(const struct http_head *head, bool is_head_r
 {
     if (is_head_request || head->status < 200 || head->status == 204 || head->status == 304)
         return HTTP_FRAMING_NONE;
-    if (head->framing_error != HTTP_OK)
-        return HTTP_FRAMING_CLOSE;
     if (head->is_chunked)
         return HTTP_FRAMING_CHUNKED;
     return head->content_length >= 0 ? HTTP_FRAMING_LENGTH : HTTP_FRAMING_CLOSE;

@@ -48,10 +48,9 @@ struct http_head {
     struct slice reason;
     size_t field_count;
     uint32_t tolerated;     /* lines that were mended or dropped; 0 for a head that keeps to the standard */
-    int64_t content_length; /* -1: none (also where framing_error is set) */
+    int64_t content_length; /* -1: none, or none that counts */
     bool is_chunked;
     bool keeps_alive;                     /* by version and Connection, and nothing odd in the head */
-    enum http_error framing_error;        /* HTTP_OK, or why the length of a body cannot be known */
     struct slice known[HTTP_KNOWN_COUNT]; /* first occurrence; ptr == NULL: absent */
     struct http_field fields[HTTP_FIELDS_MAX];
 };
@@ -64,6 +63,10 @@ enum parse http_head_parse(struct http_head *head, struct slice text, size_t see
 /* Value of the first field of that name (case does not matter), or ptr == NULL. */
 struct slice http_head_find(const struct http_head *head, struct slice name);
 
-/* How the body ends in answer to a request by HEAD or another method. With a framing error in the head and a
- * body to come, the answer is HTTP_FRAMING_CLOSE and the message must be given up. */
+/* Whether a field of this name decides something: framing, what the body is, where it leads, what may be done
+ * with it. */
+bool http_head_is_weighty(struct slice name);
+
+/* How the body ends in answer to a request by HEAD or another method. As in browsers, a length that cannot be
+ * relied on counts for nothing: the body goes on until the peer closes. */
 enum http_framing http_head_framing(const struct http_head *head, bool is_head_request);

@@ -4,7 +4,8 @@
  *   - "http/1.1", "HTTP/1", "HTTP/2", "ICY" for the version; "200OK"
  *   - white space between a field's name and the colon
  *   - lines that are no field (no colon, a name with other than token characters, control characters):
- * dropped
+ *     dropped
+ *   - more fields than the table has places for: the rest is dropped, but for those that decide something
  */
 #include "net/http_lenient.h"
 
@@ -102,6 +103,14 @@ static bool parse_status_line(struct http_head *head, struct slice line)
     return line.ptr - digits == 3;
 }
 
+/* The last places of the table are for fields that decide something. */
+static bool has_place(const struct http_head *head, struct slice name)
+{
+    if (head->field_count < HTTP_FIELDS_MAX - HTTP_FIELDS_RESERVED)
+        return true;
+    return head->field_count < HTTP_FIELDS_MAX && http_head_is_weighty(name);
+}
+
 /* Adds the line to the table. False: it was dropped. */
 static bool take_field(struct http_head *head, struct slice line)
 {
@@ -111,7 +120,7 @@ static bool take_field(struct http_head *head, struct slice line)
     struct slice name = slice_between(line.ptr, colon);
     while (name.len && (name.ptr[name.len - 1] == ' ' || name.ptr[name.len - 1] == '\t'))
         name.len--;
-    if (!is_token(name))
+    if (!is_token(name) || !has_place(head, name))
         return false;
     head->tolerated += name.ptr + name.len != colon;
     struct slice value = slice_trim(slice_skip(line, (size_t)(colon - line.ptr) + 1));
@@ -119,7 +128,7 @@ static bool take_field(struct http_head *head, struct slice line)
     return true;
 }
 
-static enum http_error take_fields(struct http_head *head, struct slice rest)
+static void take_fields(struct http_head *head, struct slice rest)
 {
     bool was_taken = false; /* the line before, which a continuation belongs to */
     for (struct slice line = next_line(&rest); line.len; line = next_line(&rest)) {
@@ -129,12 +138,9 @@ static enum http_error take_fields(struct http_head *head, struct slice rest)
             *value = slice_trim(slice_between(value->ptr, line.ptr + line.len));
             continue;
         }
-        if (head->field_count == HTTP_FIELDS_MAX)
-            return HTTP_ERROR_TOO_MANY_FIELDS;
         was_taken = !is_continuation && take_field(head, line);
         head->tolerated += !was_taken;
     }
-    return HTTP_OK;
 }
 
 static size_t leading_bytes(struct slice text)
@@ -173,7 +179,7 @@ enum parse http_lenient_parse(struct http_head *head, struct slice text, size_t 
     struct slice line = next_line(&rest);
     if (!parse_status_line(head, line))
         return PARSE_BAD;
-    *error = take_fields(head, rest);
+    take_fields(head, rest);
     head->tolerated += head->tolerated == 0;
-    return *error == HTTP_OK ? PARSE_DONE : PARSE_BAD;
+    return PARSE_DONE;
 }

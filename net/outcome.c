@@ -1,16 +1,61 @@
 #include "net/outcome.h"
 
 #include <assert.h>
+#include <stdint.h>
+
+struct row {
+    const char *name;
+    int16_t code;
+    uint8_t class; /* enum outcome_class */
+    bool is_final;
+};
+
+enum again { RETRY, FINAL };
+
+static const struct row rows[FETCH_OUTCOME_COUNT] = {
+#define FETCH_OUTCOME_ROW(value, name, code, class, again)                                                   \
+    [value] = {name, code, OUTCOME_##class, again == FINAL},
+    FETCH_OUTCOMES(FETCH_OUTCOME_ROW)
+#undef FETCH_OUTCOME_ROW
+};
+
+static const struct row *row_of(enum fetch_outcome outcome)
+{
+    assert(outcome < FETCH_OUTCOME_COUNT);
+    return &rows[outcome];
+}
 
 const char *outcome_name(enum fetch_outcome outcome)
 {
-    static const char *const names[FETCH_OUTCOME_COUNT] = {
-#define FETCH_OUTCOME_NAME(value, name) [value] = name,
-        FETCH_OUTCOMES(FETCH_OUTCOME_NAME)
-#undef FETCH_OUTCOME_NAME
+    return row_of(outcome)->name;
+}
+
+enum outcome_class outcome_class(enum fetch_outcome outcome)
+{
+    return (enum outcome_class)row_of(outcome)->class;
+}
+
+bool outcome_is_final(enum fetch_outcome outcome)
+{
+    return row_of(outcome)->is_final;
+}
+
+const char *outcome_truncation(enum fetch_outcome outcome)
+{
+    static const char *const words[FETCH_OUTCOME_COUNT] = {
+        [FETCH_BODY_TOO_LONG] = "length",       [FETCH_BODY_TIMEOUT] = "time",
+        [FETCH_EXCHANGE_TIMEOUT] = "time",      [FETCH_BODY_RESET] = "disconnect",
+        [FETCH_BODY_TRUNCATED] = "disconnect",  [FETCH_TLS_TRUNCATED] = "disconnect",
+        [FETCH_SLOW_TRANSFER] = "time",         [FETCH_CHUNK_BAD] = "unspecified",
+        [FETCH_CHUNK_OVERHEAD] = "unspecified",
     };
     assert(outcome < FETCH_OUTCOME_COUNT);
-    return names[outcome];
+    return words[outcome];
+}
+
+int outcome_log_code(enum fetch_outcome outcome)
+{
+    return row_of(outcome)->code;
 }
 
 enum fetch_outcome outcome_of_dns(enum dns_error error)
@@ -57,6 +102,8 @@ enum fetch_outcome outcome_of_tls(enum tls_error error)
     switch (error) {
     case TLS_ERROR_CERT_EXPIRED:
         return FETCH_TLS_CERT_EXPIRED;
+    case TLS_ERROR_CERT_NOT_YET_VALID:
+        return FETCH_TLS_CERT_NOT_YET_VALID;
     case TLS_ERROR_CERT_NAME:
         return FETCH_TLS_CERT_NAME;
     case TLS_ERROR_CERT_SELF_SIGNED:
@@ -73,6 +120,8 @@ enum fetch_outcome outcome_of_tls(enum tls_error error)
         return FETCH_TLS_CERT_EXTENSION;
     case TLS_ERROR_CERT_MALFORMED:
         return FETCH_TLS_CERT_MALFORMED;
+    case TLS_ERROR_PLAIN_TEXT:
+        return FETCH_TLS_PLAIN_TEXT;
     case TLS_ERROR_VERSION:
         return FETCH_TLS_VERSION;
     case TLS_ERROR_SUITE:
@@ -168,18 +217,10 @@ enum fetch_outcome outcome_of_http(enum http_error error)
         return FETCH_STATUS_LINE_BAD;
     case HTTP_ERROR_HEAD_TOO_LONG:
         return FETCH_HEAD_TOO_LONG;
-    case HTTP_ERROR_TOO_MANY_FIELDS:
-        return FETCH_TOO_MANY_FIELDS;
     case HTTP_ERROR_TOO_MANY_INTERIM:
         return FETCH_TOO_MANY_INTERIM;
     case HTTP_ERROR_UPGRADED:
         return FETCH_UPGRADED;
-    case HTTP_ERROR_LENGTH_BAD:
-        return FETCH_LENGTH_BAD;
-    case HTTP_ERROR_LENGTH_CONFLICT:
-        return FETCH_LENGTH_CONFLICT;
-    case HTTP_ERROR_CODING_UNKNOWN:
-        return FETCH_CODING_UNKNOWN;
     case HTTP_ERROR_CHUNK_BAD:
         return FETCH_CHUNK_BAD;
     case HTTP_ERROR_CHUNK_OVERHEAD:

@@ -3,9 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lockfree/atomic.h"
 #include "lockfree/clock.h"
@@ -31,48 +29,66 @@ uint8_t ring_register(struct ring *ring, ring_handler *run, void *owner)
     return (uint8_t)ring->kind_count++;
 }
 
-/* What a retry may cure: a signal, the kernel short of memory, completions to be fetched first. */
-static bool is_transient(int error)
+/* What a retry may cure: a signal, the kernel short of memory, completions to be fetched first. If the last
+ * two go on for RING_RETRY_MS they are as good as permanent. */
+static bool is_transient(struct ring *ring, int error)
 {
-    return error == -EINTR || error == -EAGAIN || error == -EBUSY;
+    if (error == -EINTR)
+        return true;
+    if (error != -EAGAIN && error != -EBUSY)
+        return false;
+    const uint64_t now_ns = clock_now_ns();
+    if (!ring->failing_since_ns)
+        ring->failing_since_ns = now_ns;
+    return now_ns - ring->failing_since_ns < RING_RETRY_MS * CLOCK_NS_PER_MS;
 }
 
-static void submit_now(struct ring *ring)
+/* Of each io_uring_enter: 0, or the error that no retry can cure, which is then the ring's for good. */
+static int judge(struct ring *ring, int result)
 {
+    if (result >= 0 || result == -ETIME)
+        ring->failing_since_ns = 0;
+    else if (!is_transient(ring, result))
+        ring->failed = result;
+    return ring->failed;
+}
+
+static int submit_now(struct ring *ring)
+{
+    if (ring->failed)
+        return ring->failed;
     ring->stats.enters++;
     const int submitted = io_uring_submit(&ring->uring);
-    if (submitted >= 0) {
+    if (submitted > 0)
         ring->stats.submitted += (unsigned)submitted;
-    } else if (!is_transient(submitted)) {
-        fprintf(stderr, "io_uring_enter: %s\n", strerror(-submitted));
-        abort();
-    }
+    return judge(ring, submitted);
 }
 
-static void submit_full(struct ring *ring)
+static int submit_full(struct ring *ring)
 {
     ring->stats.queue_full++;
-    submit_now(ring);
+    return submit_now(ring);
 }
 
-void ring_submit(struct ring *ring)
+int ring_submit(struct ring *ring)
 {
-    if (io_uring_sq_ready(&ring->uring))
-        submit_now(ring);
+    return io_uring_sq_ready(&ring->uring) ? submit_now(ring) : 0;
 }
 
 void ring_reserve(struct ring *ring, unsigned count)
 {
     while (io_uring_sq_space_left(&ring->uring) < count)
-        submit_full(ring);
+        if (submit_full(ring) < 0)
+            return;
 }
 
 struct io_uring_sqe *ring_sqe(struct ring *ring)
 {
     struct io_uring_sqe *sqe;
-    while (!(sqe = io_uring_get_sqe(&ring->uring)))
-        submit_full(ring);
     ring->inflight++;
+    while (!(sqe = io_uring_get_sqe(&ring->uring)))
+        if (submit_full(ring) < 0)
+            return &ring->scrap;
     return sqe;
 }
 
@@ -152,12 +168,14 @@ static int enter(struct ring *ring, uint64_t wait_ns)
     ring->stats.enters++;
     const int result = wait_ns ? enter_and_wait(ring, wait_ns) : io_uring_submit_and_get_events(&ring->uring);
     ring->stats.submitted += queued - io_uring_sq_ready(&ring->uring);
-    return result < 0 && result != -ETIME && !is_transient(result) ? result : 0;
+    return judge(ring, result);
 }
 
 static int submit_and_wait(struct ring *ring, uint64_t wait_ns)
 {
     const unsigned ready = io_uring_cq_ready(&ring->uring);
+    if (ring->failed)
+        return ring->failed;
     if (ready && io_uring_sq_ready(&ring->uring) == 0)
         return 0;
     if (ready || ring->tasks || wait_ns == 0)
@@ -220,18 +238,39 @@ static void run_handlers(struct ring *ring)
     }
 }
 
+/* A loop that was held up, by SIGSTOP or for want of a processor, finds time-outs that are due and, behind
+ * them, the very bytes that they are about. All that has arrived is handled first. */
+static int catch_up(struct ring *ring)
+{
+    for (int i = 0; i < RING_CATCH_UP_MAX; i++) {
+        run_tasks(ring);
+        const int result = enter(ring, 0);
+        if (result < 0 || io_uring_cq_ready(&ring->uring) == 0)
+            return result;
+        run_handlers(ring);
+    }
+    return 0;
+}
+
+static bool is_late(const struct ring *ring)
+{
+    return timer_wheel_wait(&ring->timers, ring->now_ns - RING_LATE_MS * CLOCK_NS_PER_MS) == 0;
+}
+
 int ring_turn(struct ring *ring, uint64_t wait_ns)
 {
-    const int result = submit_and_wait(ring, wait_ns);
+    int result = submit_and_wait(ring, wait_ns);
     if (result < 0)
         return result;
     if (io_uring_cq_has_overflow(&ring->uring))
         ring->stats.overflows++;
     ring->now_ns = clock_now_ns();
     run_handlers(ring);
+    if (is_late(ring))
+        result = catch_up(ring);
     timer_wheel_advance(&ring->timers, ring->now_ns);
     run_tasks(ring);
-    return 0;
+    return result;
 }
 
 bool ring_finish(struct ring *ring)

@@ -56,7 +56,7 @@ struct ring_options {
     unsigned cq_entries;     /* 0: RING_CQ_ENTRIES */
     unsigned slots;          /* direct descriptors that ring_slot_acquire hands out */
     unsigned slots_accepted; /* direct descriptors that the kernel chooses (multishot accept_direct) */
-    int cpu;                 /* the thread is pinned to this processor; -1: it is left where it is */
+    int cpu; /* the thread is pinned to the n-th processor that it may run on; -1: it is left as it is */
     /* While there is traffic a sleep goes on until gather_count completions are there, beside those of what
      * it submits, or gather_us have passed: fewer and larger turns for a loop that is faster than its peers.
      * 0: every completion ends a sleep. */
@@ -106,6 +106,9 @@ struct ring {
     uint32_t *slot_stack;
     bool (*has_work)(void *owner);
     void *owner;
+    int failed;                /* negative errno of io_uring_enter; 0: none. The ring is of no more use */
+    uint64_t failing_since_ns; /* io_uring_enter has failed ever since; 0: not the last time */
+    struct io_uring_sqe scrap; /* what a ring that has failed gives out */
     char error[RING_ERROR_BYTES];
     _Alignas(128) atomic_bool asleep;
 };
@@ -114,7 +117,7 @@ struct ring {
  * missing, the kernel version that brings it, or the limit that has to be raised; then there is nothing to
  * end. */
 int ring_init(struct ring *ring, const struct ring_options *options);
-/* Nothing may be in flight. */
+/* Nothing may be in flight, unless the ring has failed. */
 void ring_fini(struct ring *ring);
 /* Turns until nothing is in flight or RING_FINISH_MS have passed; the owner has begun to close all. False:
  * something is left. */
@@ -123,14 +126,14 @@ bool ring_finish(struct ring *ring);
 /* A new kind of completion. At most RING_KINDS_MAX per ring; they are never given back. */
 uint8_t ring_register(struct ring *ring, ring_handler *run, void *owner);
 
-/* A free entry, after submitting if there was none. */
+/* A free entry, after submitting if there was none. Of a ring that has failed: one that leads nowhere. */
 struct io_uring_sqe *ring_sqe(struct ring *ring);
 /* `count` entries can be taken without a submission between them: for linked operations, which a submission
  * would part. */
 void ring_reserve(struct ring *ring, unsigned count);
 /* Submits what is queued, without waiting: for a handler that is about to take long. Not between linked
- * entries. */
-void ring_submit(struct ring *ring);
+ * entries. Returns as ring_turn. */
+int ring_submit(struct ring *ring);
 void ring_tag(struct io_uring_sqe *sqe, uint8_t kind, uint8_t detail, void *object);
 /* Asks the kernel to give up the operation so tagged, which then completes with -ECANCELED. Its cost grows
  * with what is in flight: not for connections, which are ended by a shutdown. */
@@ -154,7 +157,8 @@ void ring_slot_release(struct ring *ring, int slot);
 void ring_defer(struct ring *ring, struct ring_task *task);
 
 /* One turn: it waits at most wait_ns (TIMER_NEVER: as long as timers allow), not at all if completions or
- * tasks are there. 0, or the negative errno of io_uring_enter that no retry can cure. */
+ * tasks are there. 0, or the negative errno of io_uring_enter that no retry can cure: from then on the
+ * ring does nothing, operations in flight do not complete, and every turn says so. */
 int ring_turn(struct ring *ring, uint64_t wait_ns);
 
 /* Ends the sleep of `target`, a ring of another thread, if it sleeps: to be called after the work was put

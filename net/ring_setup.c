@@ -145,15 +145,29 @@ static int create_slots(struct ring *ring, const struct ring_options *options)
     return 0;
 }
 
-static int pin(struct ring *ring, int cpu)
+/* The n-th of a set of processors that is not empty, counted around. */
+static unsigned nth_of(const cpu_set_t *set, unsigned n)
 {
-    cpu_set_t set;
-    if (cpu < 0)
+    unsigned cpu = 0;
+    n %= (unsigned)CPU_COUNT(set);
+    while (!CPU_ISSET(cpu, set) || n-- > 0)
+        cpu++;
+    return cpu;
+}
+
+static int pin(struct ring *ring, int place)
+{
+    cpu_set_t allowed, chosen;
+    if (place < 0)
         return 0;
-    CPU_ZERO(&set);
-    CPU_SET((unsigned)cpu, &set);
-    if (sched_setaffinity(0, sizeof set, &set) < 0)
-        return refuse(ring, -errno, "cannot pin the loop to processor %d: %s", cpu, strerror(errno));
+    /* Fails on machines with more processors than a cpu_set_t holds: their loops stay unpinned. */
+    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+        return 0;
+    unsigned cpu = nth_of(&allowed, (unsigned)place);
+    CPU_ZERO(&chosen);
+    CPU_SET(cpu, &chosen);
+    if (sched_setaffinity(0, sizeof chosen, &chosen) < 0)
+        return refuse(ring, -errno, "cannot pin the loop to processor %u: %s", cpu, strerror(errno));
     return 0;
 }
 
@@ -189,7 +203,7 @@ int ring_init(struct ring *ring, const struct ring_options *options)
 
 void ring_fini(struct ring *ring)
 {
-    assert(ring->inflight == 0 && ring->slots_free == ring->slot_count);
+    assert(ring->failed || (ring->inflight == 0 && ring->slots_free == ring->slot_count));
     io_uring_queue_exit(&ring->uring);
     free(ring->slot_stack);
 }

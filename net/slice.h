@@ -54,13 +54,33 @@ static inline struct slice slice_skip(struct slice text, size_t n)
     return (struct slice){text.ptr + n, text.len - n};
 }
 
-/* Without spaces, tabs and line ends at both ends. */
+/* ASCII white space as HTML and the URL standard define it. XML, JSON and HTTP know fewer characters; the
+ * others have no meaning there, so that they may count as well. */
+static inline bool slice_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static inline int slice_hex_value(char c)
+{
+    char lower = slice_lower(c);
+    return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/* Without white space at the start. */
+static inline struct slice slice_skip_space(struct slice text)
+{
+    while (text.len && slice_is_space(text.ptr[0]))
+        text = slice_skip(text, 1);
+    return text;
+}
+
+/* Without white space at both ends. */
 static inline struct slice slice_trim(struct slice text)
 {
-    while (text.len && (text.ptr[0] == ' ' || (text.ptr[0] >= '\t' && text.ptr[0] <= '\r')))
-        text = slice_skip(text, 1);
-    while (text.len && (text.ptr[text.len - 1] == ' ' ||
-                        (text.ptr[text.len - 1] >= '\t' && text.ptr[text.len - 1] <= '\r')))
+    text = slice_skip_space(text);
+    while (text.len && slice_is_space(text.ptr[text.len - 1]))
         text.len--;
     return text;
 }

@@ -4,8 +4,7 @@
  *           \--------------\-----------------\---error---> FAILED
  *
  * BearSSL's engine holds the state; the flags are what it does not remember. A verifier is
- * attached in HANDSHAKING only: refresh() takes it off when the handshake is over, one way or the other.
- */
+ * attached in HANDSHAKING only: refresh() takes it off when the handshake is over, one way or the other. */
 #include "net/tls.h"
 
 #include <assert.h>
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "net/dns_answer.h"
+#include "net/ip.h"
 #include "net/tls_hello.h"
 #include "net/tls_suites.h"
 #include "net/tls_verify.h"
@@ -36,6 +35,7 @@ struct tls {
     struct tls *next; /* among the spare ones */
     enum tls_error error;
     enum tls_error certificate_error;
+    bool has_received;
     bool is_open; /* the handshake was completed */
     bool is_closing;
     bool has_ended; /* the stream, after tls_close */
@@ -208,7 +208,7 @@ static void rearrange_hello(struct tls *tls)
 static void begin(struct tls *tls, struct slice host, const struct tls_session *session)
 {
     struct tls_pool *pool = tls->pool;
-    struct dns_address address;
+    struct ip address;
     char name[HOST_BYTES_MAX + 1];
     unsigned char seed[SEED_BYTES];
     if (host.len && host.ptr[host.len - 1] == '.')
@@ -221,7 +221,7 @@ static void begin(struct tls *tls, struct slice host, const struct tls_session *
     for (size_t i = 0; i < host.len; i++)
         name[i] = slice_lower(host.ptr[i]);
     name[host.len] = '\0';
-    bool is_address = dns_address_parse(&address, host);
+    bool is_address = ip_parse(&address, host);
     tls_verify_init(tls->verify, pool->options.trust, pool->options.insecure, is_address ? &address : NULL);
     br_ssl_engine_set_x509(&tls->client.eng, &tls->verify->vtable);
     br_hmac_drbg_generate(&pool->random, seed, sizeof seed);
@@ -247,6 +247,7 @@ struct tls *tls_acquire(struct tls_pool *pool, struct slice host, const struct t
     tls->verify = verify;
     tls->error = TLS_OK;
     tls->certificate_error = TLS_OK;
+    tls->has_received = false;
     tls->is_open = false;
     tls->is_closing = false;
     tls->has_ended = false;
@@ -278,9 +279,18 @@ static void discard_plain(struct tls *tls)
         br_ssl_engine_recvapp_ack(&tls->client.eng, len);
 }
 
+/* The types of records are control characters. */
+static bool is_plain_text(struct slice first)
+{
+    return first.len && first.ptr[0] >= ' ' && first.ptr[0] <= '~';
+}
+
 size_t tls_push_cipher(struct tls *tls, struct slice bytes)
 {
     size_t taken = 0, room;
+    if (!tls->has_received && is_plain_text(bytes))
+        tls->error = TLS_ERROR_PLAIN_TEXT;
+    tls->has_received |= bytes.len > 0;
     if (tls->error != TLS_OK)
         return 0;
     while (taken < bytes.len) {
@@ -422,6 +432,18 @@ const char *tls_version_text(const struct tls *tls)
         return "TLSv1.2";
     default:
         return "none";
+    }
+}
+
+const char *tls_protocol_text(const struct tls *tls)
+{
+    switch (br_ssl_engine_get_version(&tls->client.eng)) {
+    case BR_TLS10:
+        return "tls/1.0";
+    case BR_TLS11:
+        return "tls/1.1";
+    default:
+        return "tls/1.2";
     }
 }
 

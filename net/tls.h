@@ -90,4 +90,6 @@ enum tls_error tls_certificate_error(const struct tls *tls);
 bool tls_session(const struct tls *tls, struct tls_session *session);
 /* "TLSv1.2", and the IANA name of the cipher suite. Static storage. */
 const char *tls_version_text(const struct tls *tls);
+/* The same as WARC files and registries of protocols have it: "tls/1.2". From OPEN on. */
+const char *tls_protocol_text(const struct tls *tls);
 const char *tls_suite_text(const struct tls *tls);

@@ -7,6 +7,7 @@ const char *tls_error_text(enum tls_error error)
     static const char *const texts[TLS_ERROR_COUNT] = {
         [TLS_OK] = "ok",
         [TLS_ERROR_CERT_EXPIRED] = "cert-expired",
+        [TLS_ERROR_CERT_NOT_YET_VALID] = "cert-not-yet-valid",
         [TLS_ERROR_CERT_NAME] = "cert-name",
         [TLS_ERROR_CERT_SELF_SIGNED] = "cert-self-signed",
         [TLS_ERROR_CERT_UNTRUSTED] = "cert-untrusted",
@@ -15,6 +16,7 @@ const char *tls_error_text(enum tls_error error)
         [TLS_ERROR_CERT_KEY] = "cert-key",
         [TLS_ERROR_CERT_EXTENSION] = "cert-extension",
         [TLS_ERROR_CERT_MALFORMED] = "cert-malformed",
+        [TLS_ERROR_PLAIN_TEXT] = "plain-text",
         [TLS_ERROR_VERSION] = "version",
         [TLS_ERROR_SUITE] = "suite",
         [TLS_ERROR_MAC] = "mac",

@@ -4,16 +4,18 @@
 enum tls_error {
     TLS_OK,
     /* the certificate or its chain */
-    TLS_ERROR_CERT_EXPIRED,     /* or not yet valid */
-    TLS_ERROR_CERT_NAME,        /* made out to another name */
-    TLS_ERROR_CERT_SELF_SIGNED, /* its own issuer, and not among the trusted */
-    TLS_ERROR_CERT_UNTRUSTED,   /* the chain ends in no trusted certificate */
-    TLS_ERROR_CERT_CHAIN,       /* empty, in the wrong order, or an issuer that is no CA */
-    TLS_ERROR_CERT_SIGNATURE,   /* a signature in the chain is wrong, or of an algorithm that is not taken */
-    TLS_ERROR_CERT_KEY,         /* too weak, of an unknown kind, or not for this use */
-    TLS_ERROR_CERT_EXTENSION,   /* an unknown critical extension */
-    TLS_ERROR_CERT_MALFORMED,   /* not a certificate by X.509 */
+    TLS_ERROR_CERT_EXPIRED,       /* or its issuer's is not yet valid */
+    TLS_ERROR_CERT_NOT_YET_VALID, /* the server's own; or the clock of this machine is slow */
+    TLS_ERROR_CERT_NAME,          /* made out to another name */
+    TLS_ERROR_CERT_SELF_SIGNED,   /* its own issuer, and not among the trusted */
+    TLS_ERROR_CERT_UNTRUSTED,     /* the chain ends in no trusted certificate */
+    TLS_ERROR_CERT_CHAIN,         /* empty, in the wrong order, or an issuer that is no CA */
+    TLS_ERROR_CERT_SIGNATURE, /* a signature in the chain is wrong, or of an algorithm that is not taken */
+    TLS_ERROR_CERT_KEY,       /* too weak, of an unknown kind, or not for this use */
+    TLS_ERROR_CERT_EXTENSION, /* an unknown critical extension */
+    TLS_ERROR_CERT_MALFORMED, /* not a certificate by X.509 */
     /* the protocol */
+    TLS_ERROR_PLAIN_TEXT, /* the server answers in plain text: mostly HTTP on a port for TLS */
     TLS_ERROR_VERSION,    /* the server chose a version outside 1.0 to 1.2 */
     TLS_ERROR_SUITE,      /* the server chose a cipher suite or an algorithm that was not offered */
     TLS_ERROR_MAC,        /* a record or Finished that does not verify */

@@ -7,6 +7,7 @@
 enum {
     DER_OCTET_STRING = 0x04,
     DER_OID = 0x06,
+    DER_UTC_TIME = 0x17, /* YYMMDDHHMMSSZ; the other form has four digits of the year */
     DER_SEQUENCE = 0x30,
     DER_VERSION = 0xa0,
     DER_EXTENSIONS = 0xa3,
@@ -51,16 +52,17 @@ static bool enter(struct slice *in, unsigned char tag)
     return true;
 }
 
-/* Issuer, subject, and what follows the key. */
+/* Issuer, validity, subject, and what follows the key. */
 struct outline {
-    struct slice issuer, subject, rest;
+    struct slice issuer, validity, subject, rest;
 };
 
 static bool read_outline(struct slice certificate, struct outline *outline)
 {
     struct slice in = certificate;
     struct element element;
-    if (!enter(&in, DER_SEQUENCE) || !enter(&in, DER_SEQUENCE) || !next_element(&in, &element))
+    bool is_certificate = enter(&in, DER_SEQUENCE);
+    if (!is_certificate || !enter(&in, DER_SEQUENCE) || !next_element(&in, &element))
         return false;
     if (element.tag == DER_VERSION && !next_element(&in, &element))
         return false;
@@ -68,8 +70,25 @@ static bool read_outline(struct slice certificate, struct outline *outline)
     if (!next_element(&in, &element) || !next_element(&in, &issuer) || !next_element(&in, &validity) ||
         !next_element(&in, &subject) || !next_element(&in, &key))
         return false;
-    *outline = (struct outline){issuer.content, subject.content, in};
+    *outline = (struct outline){issuer.content, validity.content, subject.content, in};
     return true;
+}
+
+bool tls_leaf_is_premature(struct slice certificate, struct slice now)
+{
+    struct outline outline;
+    struct element begin;
+    if (!read_outline(certificate, &outline) || !next_element(&outline.validity, &begin))
+        return false;
+    if (begin.tag == DER_UTC_TIME && begin.content.len > 0) {
+        /* Two digits of the year: RFC 5280, 4.1.2.5.1. */
+        struct slice century = begin.content.ptr[0] < '5' ? SLICE("20") : SLICE("19");
+        int order = memcmp(century.ptr, now.ptr, century.len);
+        if (order != 0)
+            return order > 0;
+        now = slice_skip(now, century.len);
+    }
+    return begin.content.len >= now.len && memcmp(begin.content.ptr, now.ptr, now.len) > 0;
 }
 
 bool tls_leaf_is_self_issued(struct slice certificate)
@@ -108,10 +127,10 @@ static bool find_names(struct slice rest, struct slice *names)
     return false;
 }
 
-bool tls_leaf_has_address(struct slice certificate, const struct dns_address *address)
+bool tls_leaf_has_address(struct slice certificate, const struct ip *address)
 {
     struct outline outline;
-    struct slice names, wanted = {(const char *)address->bytes, address->family == AF_INET6 ? 16 : 4};
+    struct slice names, wanted = ip_bytes(address);
     struct element name;
     if (!read_outline(certificate, &outline) || !find_names(outline.rest, &names))
         return false;

@@ -10,8 +10,8 @@
 #include "net/limits.h"
 #include "net/tls_trust_anchors.h"
 
-/* Where systems keep their bundle: Debian and its like, Fedora and its like, OpenSUSE, Alpine and the BSDs.
- */
+/* Where systems keep their bundle: Debian and its like, Fedora and its like, OpenSUSE, Alpine and the
+ * BSDs. */
 static const char *const system_paths[] = {
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",

@@ -1,7 +1,9 @@
 #include "net/tls_verify.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "lockfree/clock.h"
 #include "net/tls_trust_anchors.h"
 #include "net/tls_leaf.h"
 
@@ -118,6 +120,15 @@ static void end_cert(const br_x509_class **context)
     verify->minimal.vtable->end_cert(&verify->minimal.vtable);
 }
 
+static bool is_premature(struct slice leaf)
+{
+    char now[sizeof "YYYYMMDDHHMMSS"];
+    const time_t seconds = (time_t)(clock_wall_us() / 1000000);
+    struct tm utc;
+    const size_t len = strftime(now, sizeof now, "%Y%m%d%H%M%S", gmtime_r(&seconds, &utc));
+    return tls_leaf_is_premature(leaf, (struct slice){now, len});
+}
+
 static unsigned end_chain(const br_x509_class **context)
 {
     struct tls_verify *verify = verify_of(context);
@@ -128,6 +139,8 @@ static unsigned end_chain(const br_x509_class **context)
     if (code == 0 && verify->has_address && !tls_leaf_has_address(leaf, &verify->address))
         code = BR_ERR_X509_BAD_SERVER_NAME;
     verify->error = tls_verify_error((int)code);
+    if (verify->error == TLS_ERROR_CERT_EXPIRED && is_premature(leaf))
+        verify->error = TLS_ERROR_CERT_NOT_YET_VALID;
     if (verify->error == TLS_ERROR_CERT_UNTRUSTED && tls_leaf_is_self_issued(leaf))
         verify->error = TLS_ERROR_CERT_SELF_SIGNED;
     return verify->insecure && br_x509_decoder_get_pkey(&verify->decoder) ? 0 : code;
@@ -155,7 +168,7 @@ static const br_x509_class verify_class = {
 };
 
 void tls_verify_init(struct tls_verify *verify, const struct tls_trust *trust, bool insecure,
-                     const struct dns_address *address)
+                     const struct ip *address)
 {
     size_t count;
     const br_x509_trust_anchor *anchors = tls_trust_anchors(trust, &count);

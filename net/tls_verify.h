@@ -6,7 +6,7 @@
 #include <bearssl.h>
 #include <stdbool.h>
 
-#include "net/dns_answer.h"
+#include "net/ip.h"
 #include "net/limits.h"
 #include "net/tls_error.h"
 #include "net/tls_trust.h"
@@ -19,7 +19,7 @@ struct tls_verify {
     bool insecure;
     bool has_begun; /* a chain was sent: the session was not resumed */
     bool has_address;
-    struct dns_address address; /* what the host is, instead of a name */
+    struct ip address; /* what the host is, instead of a name */
     enum tls_error error;
     unsigned certificate_count;
     size_t leaf_len; /* may be more than was kept */
@@ -28,7 +28,7 @@ struct tls_verify {
 
 /* `address`: NULL if the host is a name, which BearSSL then passes on itself. */
 void tls_verify_init(struct tls_verify *verify, const struct tls_trust *trust, bool insecure,
-                     const struct dns_address *address);
+                     const struct ip *address);
 
 /* The meaning of BearSSL's error codes, those of certificates included. */
 enum tls_error tls_verify_error(int code);

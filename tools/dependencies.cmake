@@ -53,16 +53,24 @@ dependency(brotlienc brotli/encode.h brotlienc)
 dependency(z zlib.h z)
 dependency(ssl openssl/ssl.h ssl)
 dependency(crypto openssl/crypto.h crypto)
-# Peers of lockfree/ in its benchmark.
-dependency(ck ck_ring.h ck)
-dependency(urcu urcu/rculfhash.h urcu-cds)
 
 if(missing)
     list(JOIN missing ", " missing)
     message(FATAL_ERROR "not found: ${missing}. Run tools/setup (as root, or with sudo), then try again.")
 endif()
 
-# Peers, for comparison only: what is not there is left out of a conformance test and a benchmark.
+# One kind of sieve (tools/setup --all); a build without it has the others. ThreadSanitizer does not see the atomics inside it
+# and takes them for races.
+if(NOT LYCOSA_SANITIZE MATCHES thread)
+    dependency(rocksdb rocksdb/c.h rocksdb)
+endif()
+if(TARGET rocksdb)
+    target_compile_definitions(rocksdb INTERFACE HAVE_ROCKSDB)
+endif()
+
+# Peers, for comparison only (tools/setup --all): what is not there is left out of a conformance test and of benchmarks.
+dependency(ck ck_ring.h ck)
+dependency(urcu urcu/rculfhash.h urcu-cds)
 dependency(lexbor lexbor/html/html.h lexbor)
 if(TARGET lexbor)
     target_compile_definitions(lexbor INTERFACE HAVE_LEXBOR)
@@ -70,7 +78,9 @@ endif()
 find_library(urcu_qsbr_LIBRARY urcu-qsbr)
 find_library(urcu_common_LIBRARY urcu-common)
 mark_as_advanced(urcu_qsbr_LIBRARY urcu_common_LIBRARY)
-target_link_libraries(urcu INTERFACE ${urcu_qsbr_LIBRARY} ${urcu_common_LIBRARY})
+if(TARGET urcu)
+    target_link_libraries(urcu INTERFACE ${urcu_qsbr_LIBRARY} ${urcu_common_LIBRARY})
+endif()
 set(LYCOSA_LIBLFDS "" CACHE PATH "where liblfds 7.1.1 is installed: include/liblfds711.h, lib/liblfds711.a")
 if(LYCOSA_LIBLFDS)
     find_path(lfds_INCLUDE liblfds711.h PATHS ${LYCOSA_LIBLFDS}/include NO_DEFAULT_PATH)

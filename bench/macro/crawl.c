@@ -24,6 +24,7 @@ static const struct part parts[] = {
     {"stages", crawl_stages, false},
     {"loops", crawl_loops, true},
     {"queue", crawl_queue, true},
+    {"slots", crawl_slots, true},
     {"hosts", crawl_hosts, true},
     {"connections", crawl_connections, true},
     {"politeness", crawl_politeness, false},
@@ -39,10 +40,11 @@ static int usage(FILE *out)
             "  stages        fetch, links, sieve and frontier, decoding, WARC, TLS, beside wrk and peers\n"
             "  loops         the whole crawl with one loop, two, and so on\n"
             "  queue         up to 50 million URLs in sieve and frontier\n"
+            "  slots         20 million URLs in queues on disk\n"
             "  hosts         1,000 to 1,000,000 hosts\n"
             "  connections   100 to 40,000 connections to servers that take 200 ms to answer\n"
             "  politeness    the share of what the rules allow, with the audit's violations\n"
-            "  --scaling     loops, queue, hosts and connections\n"
+            "  --scaling     loops, queue, slots, hosts and connections\n"
             "  --politeness  politeness\n\n"
             "  --repeats N   rounds (default 5)\n"
             "  --hosts N     hosts of the web of server, stages and loops (default 2000)\n"

@@ -27,5 +27,7 @@ bool crawl_hosts(const struct crawl_settings *settings, struct crawl_report *rep
 bool crawl_loops(const struct crawl_settings *settings, struct crawl_report *report);
 /* Up to 50 million URLs in the frontier. */
 bool crawl_queue(const struct crawl_settings *settings, struct crawl_report *report);
+/* 20 million URLs in queues on disk. */
+bool crawl_slots(const struct crawl_settings *settings, struct crawl_report *report);
 /* The share of what the rules of politeness allow, and the audit. */
 bool crawl_politeness(const struct crawl_settings *settings, struct crawl_report *report);

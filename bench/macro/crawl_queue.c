@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/frontier.h"
-#include "engine/sieve.h"
+#include "engine/frontier/frontier.h"
+#include "engine/frontier/sieve.h"
 #include "lockfree/clock.h"
 #include "macro/crawl_parts.h"
 
@@ -49,12 +49,12 @@ static uint64_t next_random(struct queue *queue)
 static void resolve(void *owner, struct host *host)
 {
     struct queue *queue = owner;
-    struct address_key key = {{[10] = 0xff, [11] = 0xff, [12] = 10}};
+    struct ip ip = {{[10] = 0xff, [11] = 0xff, [12] = 10}};
     for (int i = 0; i < 3; i++)
-        key.bytes[13 + i] = (uint8_t)(host->id >> (16 - 8 * i));
+        ip.bytes[13 + i] = (uint8_t)(host->id >> (16 - 8 * i));
     frontier_resolved(&queue->loop, host,
                       &(struct frontier_resolved){
-                          .keys = &key, .count = 1, .until_ns = UINT64_MAX, .now_ns = queue->now_ns});
+                          .addresses = &ip, .count = 1, .until_ns = UINT64_MAX, .now_ns = queue->now_ns});
 }
 
 static bool abandon(void *owner, struct host *host)
@@ -74,11 +74,12 @@ static bool begin(struct queue *queue, uint64_t hosts, uint64_t urls_max)
 {
     struct tuning *tuning = &queue->tuning;
     tuning_init(tuning);
-    tuning->hosts_max = hosts;
-    tuning->frontier_bytes = urls_max * 64;
-    tuning->sieve_bytes = urls_max * 16;
-    tuning->host_ratio = tuning->address_ratio = 1e9;
-    tuning->host_min_idle_ns = tuning->address_min_idle_ns = 0;
+    tuning->fixed.memory.hosts_max =
+        2 * hosts; /* a table that is crowded looks for idle hosts, which is another matter */
+    tuning->fixed.memory.frontier_bytes = urls_max * 64;
+    tuning->fixed.memory.sieve_bytes = urls_max * 16;
+    tuning->live.politeness.host_ratio = tuning->live.politeness.address_ratio = 1e9;
+    tuning->live.politeness.host_min_idle_ns = tuning->live.politeness.address_min_idle_ns = 0;
     queue->hosts = hosts;
     queue->now_ns = clock_now_ns();
     struct frontier_loop_options options = {
@@ -123,16 +124,15 @@ static void make_url(struct queue *queue, char text[128], struct url *url)
 
 static void push(struct queue *queue, const struct url *url)
 {
-    struct host *host = frontier_host(&queue->loop, url, frontier_hash(url));
+    struct frontier_place place = {.url = url, .hash = frontier_hash(&queue->loop, url)};
     struct slice path = url_path_query(url);
-    struct host_item *item = host ? host_item_acquire(&queue->loop.urls, path) : NULL;
-    if (!item) {
+    struct host_item *item = host_item_acquire(&queue->loop.urls, path);
+    if (!item || !frontier_push(&queue->loop, &place, item)) {
         queue->is_full = true;
         return;
     }
     queue->waiting++;
     queue->path_bytes += path.len;
-    frontier_push(&queue->loop, host, item);
 }
 
 static void push_page(struct queue *queue, const struct url *urls)
@@ -177,7 +177,7 @@ static double pop_many(struct queue *queue, uint64_t count, unsigned per_visit)
         struct host_item *item;
         for (unsigned i = 0; i < per_visit && (item = host_pop(host, false)); i++) {
             queue->path_bytes -= item->len;
-            host_item_release(&queue->loop.urls, item);
+            frontier_done(&queue->loop, host, item);
             taken++;
         }
         frontier_return(&queue->loop, host, &(struct politeness_visit){.spent_ns = 1000}, queue->now_ns);
@@ -196,7 +196,7 @@ static bool measure(struct crawl_report *report, uint64_t hosts, const uint64_t 
         char name[64];
         push_many(queue, sizes[i] - queue->waiting);
         frontier_turn(&queue->loop, queue->now_ns); /* the hosts that the last pushes woke */
-        double bytes = (double)lf_load(&queue->frontier.urls.used, relaxed) / (double)queue->waiting;
+        double bytes = (double)pool_region_bytes_used(&queue->frontier.urls) / (double)queue->waiting;
         double path = (double)queue->path_bytes / (double)queue->waiting;
         double push_ns = push_many(queue, MEASURED);
         /* Its first visit moves all of a host's URLs from its inbox to its bands. */
@@ -206,7 +206,7 @@ static bool measure(struct crawl_report *report, uint64_t hosts, const uint64_t 
                  (unsigned long long)sizes[i]);
         crawl_report_add(report, name,
                          (const double[]){push_ns, move_ns, pop_ns, bytes, path,
-                                          (double)queue->tuning.sieve_bytes / 1e6,
+                                          (double)queue->tuning.fixed.memory.sieve_bytes / 1e6,
                                           (double)(sizeof(struct host) * hosts) / 1e6});
     }
     bool good = !queue->is_full;

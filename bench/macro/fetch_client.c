@@ -11,6 +11,7 @@
 
 #include "lockfree/atomic.h"
 #include "lockfree/clock.h"
+#include "lockfree/container_of.h"
 #include "net/conn.h"
 
 /* Connects under way at once: the server's backlog has room for them. */
@@ -61,7 +62,7 @@ static struct loop *loop_of(const struct conn *conn)
 static void begin(struct loop *loop, struct visitor *visitor, unsigned index)
 {
     const struct fetch_load *load = loop->run->load;
-    const union conn_address address = {
+    const union ip_socket address = {
         .v4 = {.sin_family = AF_INET,
                .sin_port = htons(load->port),
                .sin_addr.s_addr = htonl(INADDR_LOOPBACK + index % load->addresses)}};
@@ -120,7 +121,7 @@ static void on_response(struct conn *conn)
 
 static void on_pause_over(struct timer *timer)
 {
-    struct visitor *visitor = (struct visitor *)(void *)((char *)timer - offsetof(struct visitor, pause));
+    struct visitor *visitor = container_of(timer, struct visitor, pause);
     struct loop *loop = loop_of(&visitor->conn);
     if (!loop->ends && conn_is_ready(&visitor->conn))
         conn_request(&visitor->conn, &loop->request);

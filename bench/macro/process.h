@@ -1,5 +1,5 @@
-/* Programs that a benchmark runs: pinned, with a time limit, their use of the machine measured from outside.
- */
+/* Programs that a benchmark runs: pinned, with a time limit, their use of the machine measured from
+ * outside. */
 #pragma once
 
 #include <stdbool.h>

@@ -33,6 +33,6 @@ void content_register(struct content_row *row);
 /* The whole of a file below the corpora's folder (--corpora, ../shared/corpora unless told), malloc'ed, NUL
  * after its end; NULL where it is absent. */
 char *content_read(const char *relative, size_t *len);
-/* Calls `visit` for each regular file in a folder of the corpora, in the order of names; false where absent.
- */
+/* Calls `visit` for each regular file in a folder of the corpora, in the order of names; false where
+ * absent. */
 bool content_each_file(const char *folder, void (*visit)(void *context, const char *relative), void *context);

@@ -14,7 +14,7 @@
 #include <zlib.h>
 #endif
 
-#include "engine/decode.h"
+#include "engine/content/decode.h"
 
 #define PAGES_MAX   256
 #define CHUNK_BYTES 16384 /* as much as one receive gives */

@@ -7,9 +7,9 @@
 #include <openssl/evp.h>
 #endif
 
-#include "engine/encoding.h"
-#include "engine/fingerprint.h"
-#include "engine/hash.h"
+#include "engine/content/encoding.h"
+#include "engine/content/fingerprint.h"
+#include "engine/url/hash.h"
 
 struct corpus {
     char *text; /* all pages in one */

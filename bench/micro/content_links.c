@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "engine/html.h"
-#include "engine/limits.h"
-#include "engine/links.h"
+#include "engine/content/html.h"
+#include "engine/content/limits.h"
+#include "engine/content/links.h"
 
 #ifdef HAVE_LEXBOR
 #include <lexbor/html/html.h>

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/robots.h"
-#include "engine/url.h"
+#include "engine/robots/robots.h"
+#include "engine/url/url.h"
 
 #define TARGET_NS  100
 #define OWN_PATHS  16 /* made from a file's patterns */

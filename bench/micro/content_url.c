@@ -1,11 +1,11 @@
-/* url: the links of real pages, resolved against a base that is parsed once per page, normalised and hashed.
- */
+/* url: the links of real pages, resolved against a base that is parsed once per page, normalised and
+ * hashed. */
 #include "micro/content.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/url.h"
+#include "engine/url/url.h"
 
 #ifdef HAVE_LEXBOR
 #include <lexbor/url/url.h>

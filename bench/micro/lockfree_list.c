@@ -1,6 +1,7 @@
 /* list: one sorted list, look-ups with a fifth of updates. */
 #include "micro/lockfree_set.h"
 
+#include "lockfree/container_of.h"
 #include "lockfree/list.h"
 #include "lockfree/reclaim.h"
 #include "micro/lockfree_pool.h"
@@ -66,7 +67,7 @@ LOCKFREE_INLINE bool insert(void *context, uint64_t key)
 
 static void on_release(struct reclaim_node *node, void *context)
 {
-    lockfree_pool_give(context, (char *)node - offsetof(struct record, retirement));
+    lockfree_pool_give(context, container_of(node, struct record, retirement));
 }
 
 LOCKFREE_INLINE bool remove_key(void *context, uint64_t key)

@@ -2,6 +2,7 @@
  * are records of 64 bytes. */
 #include "micro/lockfree_set.h"
 
+#include "lockfree/container_of.h"
 #include "lockfree/map.h"
 #include "lockfree/reclaim.h"
 #include "micro/lockfree_pool.h"
@@ -107,7 +108,7 @@ LOCKFREE_INLINE bool insert_any(void *context, uint64_t key)
 
 static void on_release(struct reclaim_node *node, void *context)
 {
-    lockfree_pool_give(context, (char *)node - offsetof(struct record, retirement));
+    lockfree_pool_give(context, container_of(node, struct record, retirement));
 }
 
 LOCKFREE_INLINE bool remove_any(void *context, uint64_t key)

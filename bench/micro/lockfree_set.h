@@ -16,8 +16,8 @@ struct lockfree_set {
     lockfree_pass *pass; /* between blocks: a quiescent state */
 };
 
-/* A map's keys are 0 to lockfree_set_keys() - 1, and it has one bucket per key, whatever the implementation.
- */
+/* A map's keys are 0 to lockfree_set_keys() - 1, and it has one bucket per key, whatever the
+ * implementation. */
 #define LOCKFREE_SET_NODE_BYTES 64
 
 /* The same names in every implementation's rows. */

@@ -1,14 +1,14 @@
 /* links_scan against lexbor's DOM: the same set of (kind, resolved URL) on every page of the corpus, and on
- * markup made to be hard. What is read differently is in a list with its reason, and the list is checked too.
- */
+ * markup made to be hard. What is read differently is in a list with its reason, and the list is checked
+ * too. */
 #include <dirent.h>
 #include <stdlib.h>
 
-#include "engine/html.h"
-#include "engine/links.h"
-#include "engine/links_meta.h"
-#include "engine/srcset.h"
-#include "engine/url.h"
+#include "engine/content/html.h"
+#include "engine/content/links.h"
+#include "engine/content/links_meta.h"
+#include "engine/content/srcset.h"
+#include "engine/url/url.h"
 #include "tests/support/check.h"
 
 #ifdef HAVE_LEXBOR
@@ -95,6 +95,7 @@ struct reference {
     struct url base;
     struct slice base_href;
     bool forms;
+    bool is_inner; /* the walk is over a srcdoc */
 };
 
 static struct slice attribute(lxb_dom_element_t *element, const char *name)
@@ -162,11 +163,51 @@ static const struct {
     {LXB_TAG_OBJECT, "data", LINK_OBJECT},
 };
 
+static lexbor_action_t on_node(lxb_dom_node_t *node, void *context);
+
+/* The document in a srcdoc; those inside it are not followed. */
+static void reference_srcdoc(struct reference *reference, struct slice markup)
+{
+    lxb_html_parser_t *parser = lxb_html_parser_create();
+    CHECK_INT(lxb_html_parser_init(parser), LXB_STATUS_OK);
+    lxb_html_document_t *document = lxb_html_parse(parser, (const lxb_char_t *)markup.ptr, markup.len);
+    reference->is_inner = true;
+    lxb_dom_node_simple_walk(lxb_dom_interface_node(document), on_node, reference);
+    reference->is_inner = false;
+    lxb_html_document_destroy(document);
+    lxb_html_parser_destroy(parser);
+}
+
+static bool is_named(lxb_dom_element_t *element, const char *name)
+{
+    size_t len;
+    const lxb_char_t *local = lxb_dom_element_local_name(element, &len);
+    return slice_equals((struct slice){(const char *)local, len}, slice_of(name));
+}
+
+/* What a drawing loads, unless it is a part of itself. */
+static void reference_drawn(struct reference *reference, lxb_dom_element_t *element)
+{
+    struct slice href = attribute(element, "href");
+    href = href.ptr ? href : attribute(element, "xlink:href");
+    if (href.ptr && !slice_starts_with(slice_trim(href), SLICE("#")))
+        reference_add(reference, href, LINK_IMAGE);
+}
+
 static void reference_element(struct reference *reference, lxb_dom_element_t *element)
 {
     lxb_tag_id_t tag = element->node.local_name;
+    struct slice srcdoc = attribute(element, "srcdoc");
+    if (element->node.ns == LXB_NS_SVG && (tag == LXB_TAG_IMAGE || is_named(element, "use")))
+        reference_drawn(reference, element);
     if (element->node.ns != LXB_NS_HTML && tag != LXB_TAG_A)
         return;
+    if (tag == LXB_TAG_IFRAME && srcdoc.ptr && !reference->is_inner) {
+        reference_srcdoc(reference, srcdoc);
+        return;
+    }
+    if (element->node.ns == LXB_NS_SVG && tag == LXB_TAG_A && !attribute(element, "href").ptr)
+        reference_add(reference, attribute(element, "xlink:href"), LINK_ANCHOR);
     for (size_t i = 0; i < sizeof(simple) / sizeof(simple[0]); i++)
         if (simple[i].tag == tag)
             reference_add(reference, attribute(element, simple[i].attribute), simple[i].kind);
@@ -427,6 +468,13 @@ static const char *const hard[] = {
     "<template><script></template></script><a href=n></template><a href=y>",
     /* Foreign content. */
     "<svg><a href=y></a></svg><a href=z>",
+    "<svg><a xlink:href=y></a><a href=w XLINK:HREF=x><a xlink:href=''></svg><a xlink:href=n>",
+    "<iframe srcdoc='<a href=y><img src=z>' src=n><a href=n></iframe><a href=w>",
+    "<iframe srcdoc='&lt;a href=&quot;y?a&amp;amp;b&quot;>&lt;!-- <a href=n>'></iframe>",
+    "<iframe srcdoc></iframe><iframe srcdoc='<iframe srcdoc=\"<a href=n>\" src=f></iframe><iframe "
+    "src=g>'></iframe>",
+    "<svg><image xlink:href=y /><image href=w xlink:href=n><use href=x /><use href='#n'><use "
+    "href=''></svg><use href=n>",
     "<svg><title><a href=y></title></svg><a href=z>",
     "<svg><style><a href=y></style></svg><a href=z>",
     "<svg><script><a href=y></script></svg><a href=z>",

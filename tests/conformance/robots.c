@@ -1,6 +1,6 @@
-/* RFC 9309, clause by clause: each test is named after the section whose sentence it checks. Then real files.
- */
-#include "engine/robots.h"
+/* RFC 9309, clause by clause: each test is named after the section whose sentence it checks. Then real
+ * files. */
+#include "engine/robots/robots.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -133,8 +133,8 @@ TEST(section_2_2_2_implicitly_allowed)
     ALLOWED("user-agent: *\ndisallow:\n", "/");
 }
 
-/* 2.2.2: octets outside ASCII are escaped, escaped unreserved ASCII is not, on both sides: the RFC's table.
- */
+/* 2.2.2: octets outside ASCII are escaped, escaped unreserved ASCII is not, on both sides: the RFC's
+ * table. */
 TEST(section_2_2_2_percent_encoding)
 {
     FORBIDDEN("user-agent: *\ndisallow: /foo/bar?baz=quz\n", "/foo/bar?baz=quz");

@@ -2,7 +2,7 @@
  * every relative one and every failure that has to do with http or https must come out as the file says. */
 #include <stdlib.h>
 
-#include "engine/url.h"
+#include "engine/url/url.h"
 #include "tests/support/check.h"
 #include "tests/support/json.h"
 

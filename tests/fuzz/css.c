@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/css.h"
+#include "engine/content/css.h"
+#include "engine/content/links.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

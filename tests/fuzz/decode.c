@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/decode.h"
+#include "engine/content/decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* A chunked body: fed at once and in pieces it must come to the same end, and what is taken for whole must be
- * so for picohttpparser's decoder too, with the same bytes and the same rest. The first byte chooses the
- * pieces. */
+ * so for picohttpparser's decoder too, with the same bytes and the same rest, unless lines end oddly. The first
+ * byte chooses the pieces. */
 #include <assert.h>
 #include <picohttpparser.h>
 #include <stdint.h>
@@ -15,11 +15,12 @@ struct result {
     char *bytes;
     size_t len;
     size_t left;
+    bool is_odd;
 };
 
 static struct result decode(struct slice text, size_t step)
 {
-    struct result result = {PARSE_PARTIAL, malloc(text.len + 1), 0, 0};
+    struct result result = {PARSE_PARTIAL, malloc(text.len + 1), 0, 0, false};
     struct http_body body;
     http_body_init(&body, HTTP_FRAMING_CHUNKED, 0);
     while (text.len && result.parse == PARSE_PARTIAL) {
@@ -37,6 +38,7 @@ static struct result decode(struct slice text, size_t step)
     }
     assert(body.received == result.len);
     result.left = text.len;
+    result.is_odd = body.is_odd;
     return result;
 }
 
@@ -64,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(memcmp(at_once.bytes, stepwise.bytes, at_once.len) == 0);
     if (at_once.parse == PARSE_DONE) {
         assert(at_once.left == stepwise.left);
-        check_against_peer(&at_once, text);
+        if (!at_once.is_odd)
+            check_against_peer(&at_once, text);
     }
     free(at_once.bytes);
     free(stepwise.bytes);

@@ -1,12 +1,12 @@
 /* The first byte chooses options, the rest is a document. All implementations must report the same tags,
- * every link must lie in the document or in the text buffer, and no more may be kept than there is room for.
- */
+ * every link must lie in the document or in the text buffer, and no more may be kept than there is room
+ * for. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/html_tag.h"
-#include "engine/links.h"
+#include "engine/content/html_tag.h"
+#include "engine/content/links.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/robots.h"
-#include "engine/robots_tag.h"
+#include "engine/robots/robots.h"
+#include "engine/robots/robots_tag.h"
+#include "engine/url/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

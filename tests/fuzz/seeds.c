@@ -4,18 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/seeds.h"
+#include "engine/frontier/seeds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void compare(void *owner, const struct url *url)
+static bool compare(void *owner, const struct url *url)
 {
     const struct url *before = owner;
     if (!slice_equals(url_text(before), url_text(url)))
         abort();
+    return true;
 }
 
-static void take(void *owner, const struct url *url)
+static bool take(void *owner, const struct url *url)
 {
     struct tuning_error error;
     struct seeds_sink again = {.take = compare, .owner = (void *)(uintptr_t)url};
@@ -24,6 +25,7 @@ static void take(void *owner, const struct url *url)
         abort();
     if (url_page(url).len < URL_BYTES_MAX && !seeds_take_text(&again, url_text(url), &error))
         abort();
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/feed.h"
-#include "engine/link_header.h"
-#include "engine/sitemap.h"
+#include "engine/content/feed.h"
+#include "engine/content/link_header.h"
+#include "engine/content/sitemap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,9 +17,9 @@ static size_t count(void)
     struct sitemap_entry entry;
     size_t entries = 0;
     while (sitemap_next(&map, &entry) == PARSE_DONE) {
-        if (entry.url.len == 0 || entry.url.len > URL_BYTES_MAX)
+        if (entry.url.len > URL_BYTES_MAX)
             abort();
-        entries++;
+        entries += entry.url.len > 0; /* none: it paused */
     }
     return entries;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/limits.h"
-#include "engine/sniff.h"
+#include "engine/content/limits.h"
+#include "engine/content/sniff.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/tuning.h"
-#include "engine/tuning_table.h"
+#include "engine/tuning/tuning.h"
+#include "engine/tuning/tuning_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,8 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         for (size_t i = 0; i < tuning_keys_count; i++)
             check_value(&tuning_keys[i]);
-        check_items(first.scope_exclude);
-        check_items(first.dns_servers);
+        check_items(first.fixed.scope.exclude);
+        check_items(first.fixed.net.dns_servers);
         tuning_reload(&second, &first, &refused);
         if (!tuning_parse(&second, "fuzz.ini", text, &error) || memcmp(&first, &second, sizeof first) != 0)
             abort();

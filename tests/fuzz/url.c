@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/canonical.h"
-#include "engine/domain.h"
-#include "engine/surt.h"
+#include "engine/url/canonical.h"
+#include "engine/url/domain.h"
+#include "engine/url/surt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

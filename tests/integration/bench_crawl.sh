@@ -12,7 +12,7 @@ for wrong in --nothing "--repeats 0" "--seconds x" unknown-part; do
     [ "$code" = 2 ] || { echo "bench_crawl $wrong: exit code $code, not 2"; exit 1; }
 done
 
-"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages loops | tee "$directory/table"
+"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages loops slots | tee "$directory/table"
 python3 - "$directory/figures.json" <<'PYTHON'
 import json
 import sys
@@ -33,6 +33,10 @@ lost = [part for part in figures["parts"] if "compare-and-swaps" in part["title"
 for row in lost:
     parts = [figure["median"] for key, figure in row.items() if key not in ("name", "lost_races")]
     assert len(parts) == 7 and sum(parts) == row["lost_races"]["median"], row
+for name in ["memory in place of the file", "file in the page cache", "file not in the page cache"]:
+    row = rows[name]
+    assert row["push_loop_ns"]["median"] > 0 and row["reads_per_url"]["median"] > 0, row
+    assert 0.5 < row["bytes_written_per_byte"]["median"] < 1.1, row
 assert rows["wrk on one page"]["rate_by_first_row"]["median"] == 1
 assert rows["whole crawl from root pages"]["ring_enters_per_page"]["median"] > 0
 PYTHON

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
-from simulated import BUILD, RUDE, Crawl, Web, is_sanitized, main, merge, wait_until  # noqa: E402
+from simulated import BUILD, RUDE, Crawl, Web, is_sanitized, main, merge, outcome_of, wait_until  # noqa: E402
 
 SMALL = ["--hosts", "4", "--pages", "6", "--plain"]
 ENDLESS = ["--hosts", "4", "--pages", "6", "--plain", "--fault", "calendar=1"]
@@ -72,6 +72,9 @@ def test_directory_cannot_be_made(directory):
     assert "absent/crawl: No such file" in refused(1, "-o", directory / "absent/crawl", seeds_file(directory))
     assert "is not an empty directory" in refused(1, "-o", file, seeds_file(directory))
     assert not (directory / "absent").exists() and file.read_text() == ""
+    deep = Path(*["d" * 200] * 5)
+    (directory / deep).mkdir(parents=True)
+    assert "at most 800 characters" in refused(1, "-o", directory / deep / "crawl", seeds_file(directory))
 
 
 @in_directory
@@ -130,19 +133,6 @@ def test_memory_that_cannot_be_had(directory):
         return  # the sanitizers' own address space is larger than any limit
     assert "memory.sieve" in refused(1, "-c", path, "-o", directory / "crawl", seeds_file(directory), preexec_fn=less)
     assert not (directory / "crawl").exists()
-
-
-def test_without_a_contact_url():
-    """Addresses that are not loopback are left alone."""
-    with Web(*SMALL) as web:
-        seeds = web.directory / "others.txt"
-        seeds.write_text("http://192.0.2.1/\nhttp://[2001:db8::1]:8080/x\nhttp://10.1.2.3/\n")
-        crawl = Crawl(web, RUDE, seeds=seeds)
-        assert crawl.code == 0 and crawl.summary["outcomes"] == {"address-forbidden": 3}, crawl.summary
-        assert crawl.summary["visits"] == crawl.summary["requests"] == 0
-        assert {row[11].split(",")[0] for row in crawl.log} == {"address-forbidden"}, crawl.log
-        crawl = Crawl(web, merge(RUDE, {"crawl": {"contact-url": "https://example.org/bot"}}), seeds=seeds)
-        assert crawl.summary["outcomes"] == {"address-forbidden": 3}, "private addresses are nobody's web"
 
 
 def test_max_pages_is_exact():
@@ -268,6 +258,10 @@ def test_reload_of_a_bad_file():
         assert "not reloaded" in crawl.stderr and "tuning.ini:2" in crawl.stderr, crawl.stderr
 
 
+# Some pages are committed before the disk is full.
+SLOW = {"net": {"bandwidth": "2MB"}, "state": {"commit": "20ms"}}
+
+
 def check_full(crawl):
     assert crawl.code == 3 and "the disk is full" in crawl.stderr, (crawl.code, crawl.stderr)
     assert crawl.summary["end"] == "disk-full", crawl.summary.get("end")
@@ -275,6 +269,8 @@ def check_full(crawl):
     stored = [record["WARC-Target-URI"] for path in crawl.warcs() for record in warc.read(path)
               if record["WARC-Type"] == "response"]
     assert len(set(stored)) == len(stored) > 0
+    assert sorted(stored) == sorted(crawl.fetched), "what is logged is stored, and what is stored is logged"
+    assert crawl.summary["stored"] == len(stored), (crawl.summary["stored"], len(stored))
 
 
 def test_file_size_limit():
@@ -283,7 +279,7 @@ def test_file_size_limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
     for threads in ("1", "2"):
         with Web(*ENDLESS) as web:
-            check_full(Crawl(web, RUDE, "--threads", threads, preexec_fn=less))
+            check_full(Crawl(web, merge(RUDE, SLOW), "--threads", threads, preexec_fn=less))
 
 
 def test_full_disk():
@@ -295,7 +291,7 @@ def test_full_disk():
             print("  skipped: no file system can be mounted here")
             return
         try:
-            crawl = Crawl(web, RUDE, "--threads", "2", directory=place)
+            crawl = Crawl(web, merge(RUDE, SLOW, {"state": {"reserve": "0"}}), "--threads", "2", directory=place)
             check_full(crawl)
         finally:
             subprocess.run(["umount", place], check=True)
@@ -307,7 +303,7 @@ def test_store_none():
         assert crawl.code == 0 and set(crawl.fetched) == set(web.truth())
         assert crawl.summary["stored"] == 0 and not (crawl.directory / "warc").exists()
         assert sorted(path.name for path in crawl.directory.iterdir()) == [
-            "crawl.log", "seeds.txt", "summary.json", "tuning.ini"]
+            "crawl.log", "seeds.txt", "state", "summary.json", "tuning.ini"]
 
 
 def test_inputs_are_kept():
@@ -318,7 +314,7 @@ def test_inputs_are_kept():
 
 
 main([test_directory_in_use, test_directory_cannot_be_made, test_seeds_are_no_urls, test_bad_tuning, test_wrong_usage,
-      test_memory_that_cannot_be_had, test_without_a_contact_url, test_max_pages_is_exact,
+      test_memory_that_cannot_be_had, test_max_pages_is_exact,
       test_max_pages_does_not_knock, test_max_time, test_signal_ends_in_order, test_second_signal_at_once,
       test_stop_is_bounded, test_signal_before_the_first_turn, test_reload, test_reload_of_a_bad_file,
       test_file_size_limit, test_full_disk, test_store_none, test_inputs_are_kept])

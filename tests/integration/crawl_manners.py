@@ -80,10 +80,10 @@ class Servers:
         path.write_text(text or self.servers[0].url + "/\n")
         return path
 
-    def crawl(self, tuning, *arguments, **options):
+    def crawl(self, tuning, *arguments, code=0, **options):
         base = {"scope": {"mode": "hosts"}, "robots": {"retry": "1s"}, "retry": {"wait": "100ms"}}
         crawl = Crawl(self, merge(RUDE, base, tuning), *arguments, timeout=60, **options)
-        assert crawl.code == 0, crawl.stderr[-2000:]
+        assert code is None or crawl.code == code, crawl.stderr[-2000:]
         return crawl
 
 
@@ -111,10 +111,13 @@ def test_links_of_a_page_that_shrinks_a_lot():
 
 
 def test_robots_in_a_broken_coding():
-    with Servers(site(lambda: (200, {"Content-Encoding": "gzip"}, b"\x1f\x8b\x08broken"))) as web:
-        crawl = web.crawl({"robots": {"retry": "10ms"}, "retry": {"host-failures": "2"}})
-        assert web.servers[0].paths() == ["/robots.txt"] * 2, web.servers[0].paths()
-        assert crawl.summary["outcomes"] == {"robots-unreachable": 1}
+    """The rules that can be read count; a file of which nothing can be read has none."""
+    for body, asked in ((gzip.compress(DENY)[:-8], ["/robots.txt", "/", "/allowed"]),
+                        (b"\x1f\x8b\x08broken", ["/robots.txt", "/", "/denied", "/allowed"])):
+        with Servers(site(lambda: (200, {"Content-Encoding": "gzip"}, body))) as web:
+            crawl = web.crawl({})
+            assert web.servers[0].paths() == asked, web.servers[0].paths()
+            assert crawl.code == 0, crawl.stderr
 
 
 def test_robots_asks_for_patience():
@@ -163,19 +166,23 @@ def test_robots_elsewhere_names_sitemaps():
 
 def test_robots_elsewhere_without_room():
     """Where there is no room to follow the redirect, the rules are unknown, and not "everything is allowed"."""
-    others = [f"http://127.0.2.{i}:1/" for i in range(1, 20)]
+    others = [f"http://127.0.2.{i}:2/" for i in range(1, 20)]
     with Servers(site(elsewhere(lambda: web.servers[1].url + "/rules")), lambda _: (200, {}, DENY)) as web:
         seeds = web.seeds("\n".join([web.servers[0].url + "/", *others]))
         crawl = web.crawl({"robots": {"retry": "10ms"}, "retry": {"host-failures": "2", "wait": "10ms"},
-                           "memory": {"hosts": "16"}}, seeds=seeds)
-        assert crawl.summary["outcomes"]["frontier-full"] == 4, "this test needs a full frontier"
-        assert set(web.servers[0].paths()) == {"/robots.txt"}, web.servers[0].paths()
+                           "memory": {"hosts": "16"}, "state": {"spill": "no"}}, seeds=seeds, code=None)
+        assert crawl.summary["outcomes"]["hosts-full"] >= 4, "this test needs a full table of hosts"
+        # Dead hosts may leave it in time for the rules to be fetched after all: then they are obeyed.
+        followed = [path for path in web.servers[0].paths() if path != "/robots.txt"]
+        assert followed in ([], ["/", "/allowed"]) and crawl.code == (0 if followed else 5), (followed, crawl.code)
 
 
 def test_robots_elsewhere_unreachable():
     """robots.retry holds for a robots.txt that redirects to where nobody is, too."""
     with Servers(site(elsewhere(lambda: "http://127.0.2.1:1/rules"))) as web:
-        crawl = web.crawl({"robots": {"retry": "3s"}, "retry": {"host-failures": "2", "wait": "10ms", "times": "0"}})
+        tuning = {"robots": {"retry": "3s"}, "retry": {"host-failures": "2", "wait": "10ms", "times": "0"},
+                  "scope": {"allow-ports": "1"}}
+        crawl = web.crawl(tuning, code=5)
         moments = web.servers[0].moments("/robots.txt")
         assert len(moments) == 2 and moments[1] - moments[0] >= 3, moments
         assert crawl.summary["outcomes"] == {"robots-unreachable": 1}

@@ -292,6 +292,27 @@ def check_options(server, folder):
         assert b"No space left" in fetch("-o", os.path.join(folder, "full"), server.url("65536"), code=3).stderr
 
 
+def check_verbose(server, ca):
+    """-v shows the exchange on stderr, -I prints the head alone, each command explains itself."""
+    run = fetch("-v", "--cacert", ca, server.url("1000", "good", "localhost"))
+    said = run.stderr.decode()
+    assert len(run.stdout) == 1000
+    for line in ("* connected to 127.0.0.1 port", "* TLSv1.2", "> GET /1000 HTTP/1.1", "< HTTP/1.1 200", "* done: 1000 bytes"):
+        assert line in said, said
+    said = fetch("-v", server.url("1", "new", "localhost"), code=1).stderr.decode()
+    assert said.startswith("* connected to 127.0.0.1 port ") and "* tls-alert-protocol-version: 0 bytes" in said, said
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))
+        port = unheard.getsockname()[1]
+        said = fetch("-v", f"http://127.0.0.1:{port}/", code=1).stderr.decode()
+    assert said.startswith(f"* could not connect to 127.0.0.1 port {port}\n* connect-refused: "), said
+    run = fetch("-I", server.url("1000"))
+    assert run.stdout.startswith(b"HTTP/1.1 200") and b"Content-Length: 1000" in run.stdout, run.stdout
+    for command in ("fetch", "url", "links", "robots", "crawl", "why"):
+        run = subprocess.run([LYCOSA, command, "--help"], capture_output=True, timeout=60)
+        assert run.returncode == 0 and run.stdout.startswith(b"usage: lycosa " + command.encode()), (command, run)
+
+
 def check_signal(server):
     """An interrupted run ends in order."""
     with socket.socket() as listener:
@@ -323,6 +344,7 @@ def main():
         check_certificates(server, ca)
         check_names(server, ca, folder)
         check_options(server, folder)
+        check_verbose(server, ca)
         check_signal(server)
     finally:
         if server:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """lycosa links as a person uses it: on pages, style sheets, feeds and sitemaps, in several encodings."""
-import json, os, subprocess, tempfile
+import gzip, json, os, subprocess, tempfile
 
 LYCOSA = os.path.join(os.environ["BUILD_DIR"], "lycosa")
 BASE = ["--base", "https://h.example/a/b"]
@@ -36,7 +36,18 @@ def other_documents():
     check(links(b"<?xml version='1.0'?><rss><item><link>http://i/</link></item></rss>"), ["entry\thttp://i/"])
     check(links(b"<?xml version='1.0'?><urlset><url><loc>http://i/</loc></url></urlset>"), ["entry\thttp://i/"])
     check(links(b"<sitemapindex><sitemap><loc>http://i/s</loc></sitemap></sitemapindex>"), ["sitemap\thttp://i/s"])
-    check(links(b"http://i/1\nhttp://i/2\n"), ["entry\thttp://i/1", "entry\thttp://i/2"])
+    check(links(b"http://i/1\nhttp://i/2"), ["entry\thttp://i/1", "entry\thttp://i/2"])
+    check(links(gzip.compress(b"<urlset><url><loc>http://i/</loc></url></urlset>")), ["entry\thttp://i/"])
+    check(links(b'{"items":[{"url":"http://i/"}]}', "--content-type", "application/feed+json"), ["entry\thttp://i/"])
+    check(links(b"<feed xml:base='http://i/d/'><entry xml:base='e/'><link href='f'/></entry><link href='g'/></feed>"),
+          ["entry\thttp://i/d/e/f", "entry\thttp://i/d/g"])
+
+
+def heads():
+    head = ["--link", "<c>; rel=next", "--link", "<d>; rel=canonical", "--refresh", "5;url=e"]
+    check(links(b"<html><base href='//o.example/'><a href=f>", *head),
+          ["related\thttps://h.example/a/c", "canonical\thttps://h.example/a/d", "refresh\thttps://h.example/a/e",
+           "anchor\thttps://o.example/f"])
 
 
 def encodings():
@@ -66,5 +77,6 @@ def wrong_use():
 
 pages()
 other_documents()
+heads()
 encodings()
 wrong_use()

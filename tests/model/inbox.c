@@ -1,5 +1,5 @@
-/* inbox: everything pushed is taken once and in order, and a parked consumer is called by exactly one push.
- */
+/* inbox: everything pushed is taken once and in order, and a parked consumer is called by exactly one
+ * push. */
 #include "lockfree/inbox.h"
 #include "tests/support/check.h"
 #include "tests/support/model.h"
@@ -149,4 +149,98 @@ TEST(lost_races_are_counted)
                            .preemptions = 2};
     model_verify(&c);
     CHECK_INT(losses_most, 1);
+}
+
+/* An inbox that may be closed: what cannot be pushed there goes to the next. Beside the producers, somebody
+ * takes the consumer's role whenever it finds the inbox parked, and closes it. */
+static struct inbox next_inbox;
+static int last_words; /* written by the consumer that closes, read by who finds it closed */
+static unsigned refused;
+
+static void begin_closing(void)
+{
+    begin();
+    inbox_init_open(&next_inbox);
+    last_words = 0;
+    refused = 0;
+}
+
+static void push_anywhere(void)
+{
+    uint64_t lost_here = 0;
+    bool was_parked = false;
+    struct item *item = &items[4 * model_self() + 1];
+    model_write(item->payload, 7);
+    if (!inbox_try_push(&inbox, &item->node, &was_parked, &lost_here)) {
+        model_check(model_read(last_words) == 1 && inbox_is_closed(&inbox));
+        inbox_push(&next_inbox, &item->node);
+        return;
+    }
+    if (!was_parked)
+        return;
+    do {
+        take_all();
+        model_write(role, model_read(role) + 1);
+    } while (!inbox_park(&inbox));
+}
+
+static void retire(void)
+{
+    if (!inbox_unpark(&inbox))
+        return;
+    model_write(role, model_read(role) + 1);
+    if (model_read(role) == 1) /* nothing has come yet: these are the last words */
+        model_write(last_words, 1);
+    if (model_read(last_words) && inbox_close(&inbox))
+        return;
+    do {
+        take_all();
+        model_write(role, model_read(role) + 1);
+    } while (!inbox_park(&inbox));
+}
+
+/* Searches pass over what is closed. */
+static void look(void)
+{
+    if (inbox_is_closed(&inbox))
+        model_check(model_read(last_words) == 1);
+}
+
+static void finish_closing(void)
+{
+    for (struct inbox_node *node = inbox_take(&next_inbox); node; node = lf_plain_read(node->next))
+        refused++;
+    model_check(taken_count + refused == 2);
+    model_check(!refused || inbox_is_closed(&inbox));
+    model_check(!inbox_has_some(&inbox));
+}
+
+TEST(a_closed_inbox_takes_nothing_and_loses_nothing)
+{
+    struct model_case c = {.name = "inbox_close",
+                           .begin = begin_closing,
+                           .threads = {push_anywhere, push_anywhere, retire},
+                           .finish = finish_closing,
+                           .preemptions = 3};
+    model_verify(&c);
+    c.name = "inbox_close_weak";
+    c.preemptions = 2;
+    c.weak = 2;
+    model_verify(&c);
+}
+
+static void finish_looking(void)
+{
+    model_check(!inbox_has_some(&inbox));
+}
+
+TEST(who_sees_it_closed_sees_what_came_before)
+{
+    struct model_case c = {.name = "inbox_closed_seen",
+                           .begin = begin_closing,
+                           .threads = {look, retire},
+                           .finish = finish_looking,
+                           .preemptions = 2,
+                           .weak = 1};
+    model_verify(&c);
 }

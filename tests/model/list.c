@@ -1,6 +1,7 @@
 /* list: insert, remove and find by two and three threads on a few keys, with reclamation; the history is that
  * of a set, and a removed node is freed as soon as reclaim allows. */
 #include "lockfree/list.h"
+#include "lockfree/container_of.h"
 #include "lockfree/reclaim.h"
 #include "tests/support/check.h"
 #include "tests/support/history.h"
@@ -54,7 +55,7 @@ static void insert(uint64_t key)
 static void on_release(struct reclaim_node *node, void *context)
 {
     (void)context;
-    model_free((char *)node - offsetof(struct item, retirement));
+    model_free(container_of(node, struct item, retirement));
 }
 
 static void remove_key(uint64_t key)

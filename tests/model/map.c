@@ -1,6 +1,7 @@
 /* map: growth from two buckets while threads insert, remove and find. The hashes are chosen so that they
  * share a bucket until the map has grown. */
 #include "lockfree/map.h"
+#include "lockfree/container_of.h"
 #include "lockfree/reclaim.h"
 #include "tests/support/check.h"
 #include "tests/support/history.h"
@@ -55,7 +56,7 @@ static void insert(unsigned key)
 static void on_release(struct reclaim_node *node, void *context)
 {
     (void)context;
-    model_free((char *)node - offsetof(struct item, retirement));
+    model_free(container_of(node, struct item, retirement));
 }
 
 static void remove_key(unsigned key)

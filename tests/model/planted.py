@@ -16,8 +16,8 @@ BUILD = Path(os.environ.get("BUILD_DIR", ROOT / "build/release"))
 NOT_STRUCTURES = {"toys", "history"}
 SECONDS_MAX = 300
 
-# Orders that are stronger than they have to be, and why: no test can tell.
-UNNEEDED = {
+# Orders whose loss no test can see, and why.
+UNSEEN = {
     "relaxed@list_fence_insert@load(&fence->next, acquire)":
         "only a flag is taken off the link; nothing is reached through it",
     "relaxed@queue_mpsc_detach@load(&queue->stub.next, acquire)":
@@ -88,15 +88,15 @@ def main():
     print(f"{'planted bug':76} {'caught by':9} {'in':26} schedules")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, structure, how in pool.map(attempt, bugs):
-            shown = how or ("nothing", UNNEEDED.get(name, ""), "")
+            shown = how or ("nothing", UNSEEN.get(name, ""), "")
             print(f"{name:76} {shown[0]:9} {shown[1]:26} {shown[2]}", flush=True)
             count = counts.setdefault(structure, {})
             count[shown[0]] = count.get(shown[0], 0) + 1
-            if (how is None) != (name in UNNEEDED):
+            if (how is None) != (name in UNSEEN):
                 failed.append(name)
     print_summary(counts)
     for name in failed:
-        print(f"{name} " + ("is listed as unneeded, but was caught" if name in UNNEEDED else "was not caught"))
+        print(f"{name} " + ("is listed as unseen, but was caught" if name in UNSEEN else "was not caught"))
     return 1 if failed or not bugs else 0
 
 

@@ -142,8 +142,8 @@ TEST(three_threads)
                                .weak = 1});
 }
 
-/* Two epochs begun at once, for garbage of different places: each is a step of its own that all see in turn.
- */
+/* Two epochs begun at once, for garbage of different places: each is a step of its own that all see in
+ * turn. */
 static void begin_claimed(void)
 {
     begin();

@@ -1,6 +1,6 @@
 /* Threads add to one filter, dense enough that they meet in the same words all the time: no hash that was
  * added is ever missed, by the thread itself at once and by all at the end; and a hash added by all is new to
- * one at least. */
+ * at most one. */
 #include "tests/support/stress.h"
 
 #include "lockfree/bloom.c"
@@ -65,21 +65,21 @@ static void work(struct stress_worker *worker)
 static void check(void *unused, unsigned threads)
 {
     (void)unused;
+    (void)threads;
     struct bloom single;
     memset((void *)alone, 0, sizeof alone);
     bloom_init(&single, alone, sizeof alone);
-    unsigned alone_new = 0;
+    unsigned alone_new = 0, news = 0;
     for (uint64_t n = 0; n < HASHES; n++) {
         bool is_new = bloom_add_owned(&single, hash_at(n));
         uint32_t told = lf_load(&shared.news[n], relaxed);
-        CHECK(told <= (shared.own_hashes ? 1 : threads));
-        /* All add in the same order: if the bits were not all there, somebody set one and was told so. */
-        if (!shared.own_hashes)
-            CHECK(!is_new || told >= 1);
+        CHECK(told <= 1);
+        news += told;
         alone_new += is_new;
         CHECK(bloom_has(&shared.bloom, hash_at(n)));
     }
     CHECK(alone_new > HASHES / 2);
+    CHECK(news > alone_new / 2); /* the others became false positives in the middle of their add */
     CHECK(memcmp((void *)memory, (void *)alone, sizeof memory) == 0);
 }
 
@@ -119,7 +119,7 @@ static void park_others(void *unused)
 static void park_finish(void *unused)
 {
     (void)unused;
-    CHECK(parked_new || other_new);
+    CHECK(parked_new != other_new);
     CHECK(bloom_has(&shared.bloom, hash_at(1)));
 }
 

@@ -3,6 +3,7 @@
 #include "tests/support/stress.h"
 
 #include "lockfree/backoff.c"
+#include "lockfree/container_of.h"
 #include "lockfree/list.c"
 #include "lockfree/map.c"
 #include "lockfree/reclaim.c"
@@ -65,7 +66,7 @@ static uint64_t insert(struct map_thread *self, struct item *item, uint64_t hash
 static void on_release(struct reclaim_node *node, void *context)
 {
     (void)context;
-    struct item *item = (struct item *)((char *)node - offsetof(struct item, retirement));
+    struct item *item = container_of(node, struct item, retirement);
     lf_store(&item->node.link.next, 0xdddd, relaxed);
 }
 

@@ -3,6 +3,7 @@
 #include "tests/support/stress.h"
 
 #include "lockfree/backoff.c"
+#include "lockfree/container_of.h"
 #include "lockfree/list.c"
 #include "lockfree/reclaim.c"
 
@@ -40,7 +41,7 @@ static struct item *item_create(uint64_t key)
 
 static struct item *item_of(struct list_node *node)
 {
-    struct item *item = (struct item *)((char *)node - offsetof(struct item, node));
+    struct item *item = container_of(node, struct item, node);
     CHECK(item->payload == (GOOD ^ item->node.key));
     return item;
 }
@@ -55,7 +56,7 @@ static void item_destroy(struct item *item)
 static void on_item_release(struct reclaim_node *node, void *context)
 {
     (void)context;
-    item_destroy((struct item *)((char *)node - offsetof(struct item, retirement)));
+    item_destroy(container_of(node, struct item, retirement));
 }
 
 static void begin(void *unused, unsigned threads)

@@ -4,6 +4,7 @@
 #include "tests/support/stress.h"
 
 #include "lockfree/backoff.c"
+#include "lockfree/container_of.h"
 #include "lockfree/list.c"
 #include "lockfree/map.c"
 #include "lockfree/reclaim.c"
@@ -46,7 +47,7 @@ static uint64_t hash_of(uint64_t key)
 
 static struct item *item_of(const struct map_node *node)
 {
-    struct item *item = (struct item *)((char *)node - offsetof(struct item, node));
+    struct item *item = container_of(node, struct item, node);
     CHECK(item->payload == (GOOD ^ item->key));
     return item;
 }
@@ -75,7 +76,7 @@ static void item_destroy(struct item *item)
 static void on_item_release(struct reclaim_node *node, void *context)
 {
     (void)context;
-    item_destroy((struct item *)((char *)node - offsetof(struct item, retirement)));
+    item_destroy(container_of(node, struct item, retirement));
 }
 
 static void set_up(unsigned threads, size_t buckets_initial)

@@ -3,6 +3,7 @@
  * memory. */
 #include "tests/support/stress.h"
 
+#include "lockfree/container_of.h"
 #include "lockfree/reclaim.c"
 
 #include <sched.h>
@@ -53,7 +54,7 @@ static void on_item_release(struct reclaim_node *node, void *context)
     uint64_t *released = context;
     ++*released;
     lf_fetch_add(&shared.released, 1, relaxed);
-    item_destroy((struct item *)((char *)node - offsetof(struct item, retirement)));
+    item_destroy(container_of(node, struct item, retirement));
 }
 
 static void begin(void *unused, unsigned threads)

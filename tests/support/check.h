@@ -41,6 +41,13 @@ char *check_read_file(const char *path, size_t *len);
 
 #define SKIP(why) check_skip(why)
 
+/* Tests of how long something takes are not for ThreadSanitizer, which slows code down twentyfold. */
+#ifdef __SANITIZE_THREAD__
+#define SKIP_IF_SLOWED_DOWN() SKIP("ThreadSanitizer slows it down")
+#else
+#define SKIP_IF_SLOWED_DOWN() ((void)0)
+#endif
+
 #define CHECK(condition)                                                                                     \
     do {                                                                                                     \
         if (!(condition))                                                                                    \

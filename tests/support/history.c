@@ -9,8 +9,8 @@
  * states as orders. */
 #define VISITED_MAX (1u << 20)
 
-/* State of the sequential object: a queue's values from the oldest on, or per key its value + 1 (0: absent).
- */
+/* State of the sequential object: a queue's values from the oldest on, or per key its value + 1 (0:
+ * absent). */
 struct state {
     uint8_t count;
     uint8_t items[HISTORY_KEYS_MAX];

@@ -8,8 +8,8 @@
  * The memory. In place of one store buffer per thread, every atomic keeps all stores of the run in
  * modification order, and every thread a view: for each atomic the oldest store it may still read. So a
  * weak step is one of
- *   - a load reads an older store than the last one that its view allows (a late store buffer, an early
- * load);
+ *   - a load reads an older store than the last one that its view allows (a late store buffer, an
+ *     early load);
  *   - a store takes a place in modification order before later stores that its thread has not seen (a store
  *     that leaves its buffer after younger ones, also of other threads);
  *   - a read-modify-write does both, next to the store that it read;

@@ -1,6 +1,5 @@
-/* What the parts of the model share: model.c (search and report), model_thread.c (coroutines, one step
- * after another), model_memory.c (atomics, views, races, freed memory), model_planted.c (bugs to be found).
- */
+/* What the parts of the model share: model.c (search and report), model_thread.c (coroutines, one step after
+ * another), model_memory.c (atomics, views, races, freed memory), model_planted.c (bugs to be found). */
 #pragma once
 
 #include "tests/support/model.h"

@@ -70,8 +70,8 @@ static void fiber_switch(struct fiber *from, struct fiber *to)
 }
 
 /* The threads that can go on. One that waits does so for a store. It may look again without one, if others
- * have made steps meanwhile: a preemption can bring it back, but where the choice is free it would only spin.
- */
+ * have made steps meanwhile: a preemption can bring it back, but where the choice is free it would only
+ * spin. */
 static unsigned runnable_mask(unsigned without, bool is_preemption)
 {
     unsigned mask = 0;

@@ -6,7 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lockfree/atomic.h"
 #include "tests/support/check.h"
+
+static _Atomic(unsigned) events;
 
 static socklen_t bind_loopback(struct peer *peer, int family)
 {
@@ -36,6 +39,7 @@ static void *serve(void *argument)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         peer->served++;
         peer->script(peer, fd);
+        lf_fetch_add(&events, 1, release); /* R1 pairs with A1 in peer_sync */
         close(fd);
     }
     return NULL;
@@ -53,6 +57,11 @@ void peer_begin(struct peer *peer, int family, unsigned connections,
         CHECK_INT(pthread_create(&peer->thread, NULL, serve, peer), 0);
 }
 
+void peer_sync(void)
+{
+    lf_fetch_add(&events, 1, acq_rel); /* A1, R2 */
+}
+
 void peer_finish(struct peer *peer)
 {
     if (peer->script)
@@ -63,6 +72,7 @@ void peer_finish(struct peer *peer)
 bool peer_send_bytes(int fd, const void *bytes, size_t len)
 {
     const char *from = bytes;
+    lf_fetch_add(&events, 1, release); /* R1 */
     while (len) {
         const ssize_t sent = send(fd, from, len, MSG_NOSIGNAL);
         if (sent <= 0)
@@ -93,8 +103,10 @@ bool peer_read_request(int fd, char *buffer, size_t capacity)
         if (recv(fd, buffer + len, 1, 0) <= 0)
             return false;
         buffer[++len] = '\0';
-        if (len >= 4 && memcmp(buffer + len - 4, "\r\n\r\n", 4) == 0)
+        if (len >= 4 && memcmp(buffer + len - 4, "\r\n\r\n", 4) == 0) {
+            lf_load(&events, acquire); /* A2 pairs with R2 in peer_sync */
             return true;
+        }
     }
     check_failed(__FILE__, __LINE__, "a request of more than %zu bytes", capacity);
 }

@@ -20,12 +20,16 @@ struct peer {
     pthread_t thread;
 };
 
-/* Listens on loopback of `family` and starts the thread. `script` may be NULL: then nothing is ever accepted.
- */
+/* Listens on loopback of `family` and starts the thread. `script` may be NULL: then nothing is ever
+ * accepted. */
 void peer_begin(struct peer *peer, int family, unsigned connections,
                 void (*script)(struct peer *peer, int fd));
 /* Waits for the thread and closes the port. */
 void peer_finish(struct peer *peer);
+
+/* What scripts did before they last sent something, or closed, is seen from here on; what was done before this is seen by
+ * scripts once they have read a request. ThreadSanitizer does not know that sockets order memory. */
+void peer_sync(void);
 
 /* For scripts. A client that is gone is no failure: they answer false, or the length so far. */
 bool peer_send(int fd, const char *text);

@@ -16,7 +16,8 @@ BUILD = Path(os.environ["BUILD_DIR"])
 RUDE = {"politeness": {"host-ratio": "1e9", "address-ratio": "1e9", "burst": "1h", "host-min-idle": "0s",
                        "address-min-idle": "0s", "connections-per-address": "16"}}
 # Short waits, so that hosts which ask for patience do not make a test long.
-IMPATIENT = {"robots": {"retry": "1s"}, "retry": {"wait": "300ms", "times": "20", "host-failures": "4"}}
+IMPATIENT = {"robots": {"retry": "1s"}, "retry": {"wait": "300ms", "times": "20", "host-failures": "4"},
+             "net": {"dns-denial": "300ms"}}
 
 
 def merge(*parts):
@@ -157,10 +158,12 @@ class Crawl:
                  **process):
         self.directory = directory or web.directory / f"crawl-{len(list(web.directory.iterdir()))}"
         self.tuning_path = path = web.directory / "tuning.ini"
-        tuning = merge({"scope": {"mode": "any"}, "net": {"dns-servers": web.dns}}, tuning)
+        # Without robots.txt the WARC files hold what crawl.log lists.
+        tuning = merge({"store": {"robots": "no"}, "scope": {"mode": "any"}, "net": {"dns-servers": web.dns}}, tuning)
         path.write_text(tuning_text(tuning))
         command = [BUILD / "lycosa", "crawl", "-c", path, "-o", self.directory, *arguments, seeds or web.seeds()]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **process)
+        process = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **process}
+        self.process = subprocess.Popen(command, text=True, **process)
         try:
             if during:
                 during(self)
@@ -180,6 +183,12 @@ class Crawl:
 
     def warcs(self):
         return sorted((self.directory / "warc").glob("*"))
+
+
+def outcome_of(row):
+    """The outcome in a row of crawl.log: the first annotation that is no count of tries; none means done."""
+    said = [word for word in row[11].split(",") if not re.fullmatch(r"-|\d+t", word)]
+    return said[0] if said else "done"
 
 
 def compare(crawl, truth):

@@ -76,8 +76,8 @@ TEST(odd_hashes_are_hashes_too)
     arena_fini(&fixture.arena);
 }
 
-/* All three ways to add, on either path, must make the same memory: a filter saved by one is read by another.
- */
+/* All three ways to add, on either path, must make the same memory: a filter saved by one is read by
+ * another. */
 TEST(all_ways_to_add_set_the_same_bits)
 {
     enum { HASHES = 5000, BYTES = 64 * 101 };
@@ -169,8 +169,8 @@ TEST(measured_rate_is_within_a_tenth_of_the_formula)
     }
 }
 
-/* Hashes that agree in some bits, because a caller has divided them among filters by those, spread as well.
- */
+/* Hashes that agree in some bits, because a caller has divided them among filters by those, spread as
+ * well. */
 TEST(a_filter_of_one_shard_keeps_its_rate)
 {
     for (int low = 0; low < 2; low++) {

@@ -1,4 +1,5 @@
 #include "lockfree/queue_mpsc.h"
+#include "lockfree/container_of.h"
 #include "tests/support/check.h"
 
 struct item {
@@ -11,7 +12,7 @@ static struct item items[100];
 
 static struct item *item_of(struct queue_mpsc_node *node)
 {
-    return (struct item *)((char *)node - offsetof(struct item, node));
+    return container_of(node, struct item, node);
 }
 
 static void start(void)

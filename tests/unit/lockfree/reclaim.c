@@ -1,6 +1,7 @@
 /* Several threads of a domain are played by one: a slot does not care who calls. */
 #include "lockfree/reclaim.h"
 
+#include "lockfree/container_of.h"
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static struct reclaim_thread slots[THREADS];
 
 static void on_release(struct reclaim_node *node, void *context)
 {
-    struct thing *thing = (struct thing *)((char *)node - offsetof(struct thing, node));
+    struct thing *thing = container_of(node, struct thing, node);
     thing->released++;
     thing->context = context;
 }
@@ -246,7 +247,7 @@ static struct history {
 
 static void on_history_release(struct reclaim_node *node, void *context)
 {
-    struct thing *thing = (struct thing *)((char *)node - offsetof(struct thing, node));
+    struct thing *thing = container_of(node, struct thing, node);
     on_release(node, context);
     CHECK_INT(thing->released, 1);
     history.released++;

@@ -76,8 +76,8 @@ TEST(batches_and_single_calls_mix)
     CHECK(in > 5000 && in - out <= 16);
 }
 
-/* Every moment in which one side has changed a slot and not yet gone on: the count is off by that one item.
- */
+/* Every moment in which one side has changed a slot and not yet gone on: the count is off by that one
+ * item. */
 TEST(the_count_holds_in_the_middle_of_an_operation)
 {
     for (size_t capacity = 1; capacity <= 4; capacity *= 2) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lockfree/clock.h"
+#include "lockfree/container_of.h"
 #include "tests/support/check.h"
 
 enum op { OP_ACCEPT, OP_RECEIVE, OP_CLOSE };
@@ -35,7 +36,7 @@ static void receive(struct fixture *f)
 
 static void on_buffer(struct bufring_waiter *waiter)
 {
-    struct fixture *f = (struct fixture *)(void *)((char *)waiter - offsetof(struct fixture, waiter));
+    struct fixture *f = container_of(waiter, struct fixture, waiter);
     f->woken++;
     receive(f);
 }

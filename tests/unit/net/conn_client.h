@@ -132,7 +132,7 @@ static inline void start(struct client *c)
 static inline void begin(struct client *c, const struct peer *peer)
 {
     const struct conn_target target = {
-        .host = SLICE("test"), .tls = c->loop.tls, .address = (const union conn_address *)&peer->address};
+        .host = SLICE("test"), .tls = c->loop.tls, .address = (const union ip_socket *)&peer->address};
     conn_begin(&c->conn, &target);
 }
 

@@ -152,3 +152,24 @@ TEST(only_get_is_retried)
     CHECK_INT(fetch_with(&client, answer_once_and_reset), FETCH_FIRST_BYTE_RESET);
     stop(&client);
 }
+
+/* The shutdown goes to a slot that nobody owns, so that the receive misses it. */
+TEST(an_operation_that_misses_the_shutdown_is_cancelled)
+{
+    struct peer peer;
+    struct setup setup = standard();
+    setup.limits.closing_ms = 20;
+    start_with(&client, &setup);
+    peer_begin(&peer, AF_INET, 1, answer_in_two_pieces);
+    begin(&client, &peer);
+    while (client.body_len == 0)
+        CHECK_INT(ring_turn(&client.ring, CLOCK_NS_PER_S), 0);
+    const int slot = client.conn.slot;
+    client.conn.slot = slot == 0 ? 1 : 0;
+    conn_close(&client.conn, FETCH_ABORTED);
+    client.conn.slot = slot;
+    turn_until_closed(&client, 1);
+    CHECK_INT(client.loop.stats.insisted, 1);
+    peer_finish(&peer);
+    stop(&client);
+}

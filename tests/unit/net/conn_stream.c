@@ -65,16 +65,16 @@ static void answer_without_body(struct peer *peer, int fd)
         peer_send(fd, memcmp(request, "HEAD", 4) == 0 ? OK_HEAD : "HTTP/1.1 204 No Content\r\n\r\n");
 }
 
-TEST(head_and_204_have_no_body)
+TEST(head_and_204_have_no_body_and_no_successor)
 {
     start(&client);
     client.request.method = SLICE("HEAD");
     fetch_with(&client, answer_without_body);
-    CHECK(client.responses == 1 && client.was_ready && client.body_len == 0);
+    CHECK(client.responses == 1 && !client.was_ready && client.body_len == 0);
     client.request.method = SLICE("GET");
     client.requests = 2;
     fetch_with(&client, answer_without_body);
-    CHECK(client.responses == 3 && client.was_ready && client.body_len == 0);
+    CHECK(client.responses == 2 && !client.was_ready && client.body_len == 0);
     stop(&client);
 }
 
@@ -192,8 +192,8 @@ TEST(bytes_behind_a_response_end_the_keep_alive)
     stop(&client);
 }
 
-/* Both answers are here before the loop looks at the first; a buffer has room for both, or for exactly one.
- */
+/* Both answers are here before the loop looks at the first; a buffer has room for both, or for exactly
+ * one. */
 static enum fetch_outcome fetch_answered_twice(unsigned buffer_bytes)
 {
     struct peer peer;
@@ -215,10 +215,28 @@ static enum fetch_outcome fetch_answered_twice(unsigned buffer_bytes)
     return client.outcome;
 }
 
+static void ramble_after_the_second_request(struct peer *peer, int fd)
+{
+    close_after_request(peer, fd);
+    peer_send(fd, OK_HEAD "hello");
+    close_after_request(peer, fd);
+    peer_send(fd, "rest of the body");
+    peer_read_all(fd);
+}
+
+TEST(a_rest_that_comes_for_the_next_request_sends_it_elsewhere)
+{
+    start(&client);
+    client.requests = 2;
+    CHECK_INT(fetch_with(&client, ramble_after_the_second_request), FETCH_REUSED_CLOSED);
+    CHECK_INT(client.responses, 1);
+    stop(&client);
+}
+
 TEST(an_early_answer_is_never_taken_for_the_next_one)
 {
     CHECK_INT(fetch_answered_twice(4096), FETCH_DONE);
-    CHECK_INT(fetch_answered_twice(sizeof OK_HEAD "hello" - 1), FETCH_UNSOLICITED);
+    CHECK_INT(fetch_answered_twice(sizeof OK_HEAD "hello" - 1), FETCH_REUSED_CLOSED);
 }
 
 enum { CROWD = 64, CROWD_BODY = 200000 };
@@ -287,7 +305,7 @@ static void run_crowd(void)
     crowd_bytes = crowd_closed = crowd_aborted = 0;
     for (unsigned i = 0; i < CROWD; i++) {
         const struct conn_target target = {.host = SLICE("test"),
-                                           .address = (const union conn_address *)&peers[i].address};
+                                           .address = (const union ip_socket *)&peers[i].address};
         peer_begin(&peers[i], AF_INET, 1, answer_much);
         conn_init(&crowd[i], &client.loop, &crowd_events);
         conn_begin(&crowd[i], &target);

@@ -3,13 +3,16 @@
 #include "lockfree/clock.h"
 #include "tests/support/check.h"
 
-static const struct dns_cache_options ordinary = {
-    .entries_max = 4, .ttl_s_min = 60, .ttl_s_max = 3600, .negative_ttl_s_max = 300, .failure_ttl_s = 30};
+static const struct dns_cache_options ordinary = {.entries_max = 4,
+                                                  .ttl_s_min = 60,
+                                                  .ttl_s_max = 3600,
+                                                  .negative_ttl_ms_max = 300000,
+                                                  .failure_ttl_ms = 30000};
 
 static struct dns_answer address(uint8_t last)
 {
     return (struct dns_answer){
-        .error = DNS_OK, .count = 1, .was_fresh = true, .addresses = {{AF_INET, {10, 0, 0, last}}}};
+        .error = DNS_OK, .count = 1, .was_fresh = true, .addresses = {{{[10] = 0xff, 0xff, 10, 0, 0, last}}}};
 }
 
 static struct dns_cache_life life(uint64_t now_s, uint32_t ttl_s)
@@ -30,7 +33,7 @@ static int find_at(struct dns_cache *cache, const char *name, uint64_t now_s)
     if (!dns_cache_find(cache, slice_of(name), now_s * CLOCK_NS_PER_S, &answer))
         return -1;
     CHECK(!answer.was_fresh);
-    return answer.error == DNS_OK ? answer.addresses[0].bytes[3] : 1000 + (int)answer.error;
+    return answer.error == DNS_OK ? answer.addresses[0].bytes[15] : 1000 + (int)answer.error;
 }
 
 TEST(finds_what_was_inserted)
@@ -160,7 +163,7 @@ TEST(long_names_and_many_addresses)
     name[sizeof name - 1] = '\0';
     struct dns_answer answer = {.error = DNS_OK, .count = DNS_ADDRESSES_MAX}, found;
     for (int i = 0; i < DNS_ADDRESSES_MAX; i++)
-        answer.addresses[i] = (struct dns_address){AF_INET6, {(uint8_t)i}};
+        answer.addresses[i] = (struct ip){{(uint8_t)i}};
     dns_cache_insert(cache, slice_of(name), &answer, life(0, 100));
     CHECK(dns_cache_find(cache, slice_of(name), 0, &found));
     CHECK_INT(found.count, DNS_ADDRESSES_MAX);

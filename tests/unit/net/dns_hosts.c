@@ -4,22 +4,11 @@
 
 static const struct dns_cache_options options = {.entries_max = 64, .ttl_s_max = 1};
 
-static bool any(uint8_t family)
-{
-    (void)family;
-    return true;
-}
-
-static bool v6_only(uint8_t family)
-{
-    return family == AF_INET6;
-}
-
 static size_t line(struct dns_cache *cache, const char *text)
 {
     size_t len = strlen(text);
     char *copy = check_guard_copy(text, len);
-    size_t added = dns_hosts_line(cache, (struct slice){copy, len}, any);
+    size_t added = dns_hosts_line(cache, (struct slice){copy, len}, DNS_BOTH);
     check_guard_free(copy, len);
     return added;
 }
@@ -39,8 +28,8 @@ TEST(lines)
     CHECK(dns_cache_find(cache, SLICE("localhost"), UINT64_MAX, &answer));
     CHECK_INT(answer.error, DNS_OK);
     CHECK_INT(answer.count, 2);
-    CHECK_INT(answer.addresses[0].family, AF_INET);
-    CHECK_INT(answer.addresses[1].family, AF_INET6);
+    CHECK(ip_is_v4(&answer.addresses[0]));
+    CHECK(!ip_is_v4(&answer.addresses[1]));
     CHECK(dns_cache_find(cache, SLICE("local.host"), 0, &answer));
     CHECK_INT(answer.count, 1);
     CHECK(dns_cache_find(cache, SLICE("good.name"), 0, &answer));
@@ -51,8 +40,8 @@ TEST(lines)
 TEST(families_are_chosen)
 {
     struct dns_cache *cache = dns_cache_create(&options);
-    CHECK_INT(dns_hosts_line(cache, SLICE("127.0.0.1 localhost"), v6_only), 0);
-    CHECK_INT(dns_hosts_line(cache, SLICE("::1 localhost"), v6_only), 1);
+    CHECK_INT(dns_hosts_line(cache, SLICE("127.0.0.1 localhost"), DNS_IPV6), 0);
+    CHECK_INT(dns_hosts_line(cache, SLICE("::1 localhost"), DNS_IPV6), 1);
     dns_cache_destroy(cache);
 }
 
@@ -70,7 +59,7 @@ TEST(many_addresses_for_one_name)
 TEST(an_absent_file_is_empty)
 {
     struct dns_cache *cache = dns_cache_create(&options);
-    dns_hosts_read(cache, "no/such/file", 10, any);
+    dns_hosts_read(cache, "no/such/file", 10, DNS_BOTH);
     struct dns_cache_counts counts;
     dns_cache_counts(cache, &counts);
     CHECK_INT(counts.entries, 0);

@@ -101,16 +101,14 @@ static const struct example examples[] = {
      .status = 200,
      .body = "Hi",
      .keeps_alive = true},
+    /* No body may follow; one that does all the same would be taken for the next answer. */
     {.text = "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n",
      .is_head_request = true,
      .status = 200,
-     .body = "",
-     .keeps_alive = true},
-    {.text = "HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n",
-     .status = 304,
-     .body = "",
-     .keeps_alive = true},
-    {.text = "HTTP/1.1 204 No Content\r\n\r\n", .status = 204, .body = "", .keeps_alive = true},
+     .body = ""},
+    {.text = "HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n", .status = 304, .body = ""},
+    {.text = "HTTP/1.1 304 Not Modified\r\n\r\n", .status = 304, .body = ""},
+    {.text = "HTTP/1.1 204 No Content\r\n\r\n", .status = 204, .body = ""},
     {.text = "HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n", .status = 204, .body = ""},
     {.text = "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", .status = 204, .body = ""},
     {.text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\n"
@@ -123,6 +121,30 @@ static const struct example examples[] = {
      .is_head_request = true,
      .status = 200,
      .body = ""},
+    /* Bodies whose end is in doubt, read as browsers read them. */
+    {.text =
+         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
+     .status = 200,
+     .body = "Hello"},
+    {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
+     .status = 200,
+     .body = "Hello"},
+    {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\nHello\n0\n\n",
+     .status = 200,
+     .body = "Hello"},
+    {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n",
+     .status = 200,
+     .body = "Hello"},
+    {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nHello", .status = 200, .body = "Hello"},
+    {.text = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nHello world",
+     .status = 200,
+     .body = "Hello world"},
+    {.text = "HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nHello", .status = 200, .body = "Hello"},
+    {.text = "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nHello", .status = 200, .body = "Hello"},
+    {.text = "HTTP/1.1 999 Denied\r\nContent-Length: 2\r\n\r\nHi",
+     .status = 999,
+     .body = "Hi",
+     .keeps_alive = true},
     /* Faults. */
     {.text = "", .error = HTTP_ERROR_CLOSED_EARLY},
     {.text = "HTTP/1.1 200 OK\r\nCont", .error = HTTP_ERROR_HEAD_TRUNCATED},
@@ -136,10 +158,6 @@ static const struct example examples[] = {
      .status = 200,
      .body = "Hello",
      .error = HTTP_ERROR_BODY_TRUNCATED},
-    {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n",
-     .status = 200,
-     .body = "Hello",
-     .error = HTTP_ERROR_BODY_TRUNCATED},
     {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHelloX",
      .status = 200,
      .body = "Hello",
@@ -147,12 +165,6 @@ static const struct example examples[] = {
     {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz",
      .status = 200,
      .error = HTTP_ERROR_CHUNK_BAD},
-    {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", .error = HTTP_ERROR_CODING_UNKNOWN},
-    {.text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n",
-     .error = HTTP_ERROR_LENGTH_CONFLICT},
-    {.text = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
-     .error = HTTP_ERROR_LENGTH_CONFLICT},
-    {.text = "HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\n", .error = HTTP_ERROR_LENGTH_BAD},
     {.text = "SSH-2.0-OpenSSH", .error = HTTP_ERROR_STATUS_LINE_BAD},
 };
 
@@ -283,6 +295,38 @@ TEST(head_size_is_bounded)
         CHECK_INT(outcome.error, HTTP_ERROR_HEAD_TOO_LONG);
         free(text);
     }
+}
+
+/* A head that never ends. */
+static enum http_step begin_long_head(struct http_reader *reader, char *text, size_t len)
+{
+    struct http_event event;
+    struct slice in = {text, len};
+    http_reader_init(reader, &shared);
+    http_reader_begin(reader, false);
+    memset(text, 'x', len);
+    memcpy(text, "HTTP/1.1 200 OK\r\nA: ", 20);
+    enum http_step step = http_reader_pull(reader, &in, &event);
+    CHECK(step == HTTP_MORE || event.error == HTTP_ERROR_NO_MEMORY);
+    return step;
+}
+
+TEST(unfinished_heads_together_are_bounded)
+{
+    enum { LONG = 1 << 20, COUNT = HTTP_PIECES_BYTES_MAX / LONG };
+    static struct http_reader readers[COUNT + 1];
+    setup(LONG, 8192);
+    char *text = malloc(LONG - 1);
+    for (int i = 0; i < COUNT; i++)
+        CHECK_INT(begin_long_head(&readers[i], text, LONG - 1), HTTP_MORE);
+    CHECK_INT(begin_long_head(&readers[COUNT], text, LONG - 1), HTTP_FAILED);
+    http_reader_reset(&readers[0]);
+    http_reader_reset(&readers[COUNT]);
+    CHECK_INT(begin_long_head(&readers[COUNT], text, LONG - 1), HTTP_MORE);
+    for (int i = 0; i <= COUNT; i++)
+        http_reader_reset(&readers[i]);
+    CHECK_INT(shared.pieces_bytes, 0);
+    free(text);
 }
 
 TEST(interim_responses_are_bounded)

@@ -72,7 +72,7 @@ TEST(space_before_the_colon_is_mended)
     parse_tolerated("HTTP/1.1 200 OK\r\nContent-Length : 12\r\nTransfer-Encoding\t: chunked\r\n\r\n", 2);
     CHECK_SLICE(head.fields[0].name, "Content-Length");
     CHECK(head.is_chunked);
-    CHECK_INT(head.framing_error, HTTP_ERROR_LENGTH_CONFLICT);
+    CHECK(!head.keeps_alive);
 }
 
 TEST(continuation_of_a_dropped_line_goes_too)
@@ -112,13 +112,13 @@ TEST(every_prefix_is_partial)
 
 TEST(field_count_is_bounded)
 {
-    char text[64 + (HTTP_FIELDS_MAX + 1) * 8];
+    static char text[64 + (HTTP_FIELDS_MAX + 1) * 8];
     int len = snprintf(text, sizeof text, "HTTP/1.1 200OK\r\n");
     for (int i = 0; i <= HTTP_FIELDS_MAX; i++)
         len += snprintf(text + len, sizeof text - (size_t)len, "A: b\r\n");
     snprintf(text + len, sizeof text - (size_t)len, "\r\n");
-    CHECK_INT(parse(slice_of(text)), PARSE_BAD);
-    CHECK_INT(error, HTTP_ERROR_TOO_MANY_FIELDS);
+    CHECK_INT(parse(slice_of(text)), PARSE_DONE);
+    CHECK_INT(head.field_count, HTTP_FIELDS_MAX - HTTP_FIELDS_RESERVED);
 }
 
 TEST(an_end_within_the_first_bytes_is_not_missed)

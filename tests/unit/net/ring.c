@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,6 +17,7 @@
 
 #include "lockfree/atomic.h"
 #include "lockfree/clock.h"
+#include "lockfree/container_of.h"
 #include "tests/support/check.h"
 
 static void start(struct ring *ring, struct ring_options options)
@@ -44,6 +46,54 @@ static void nop(struct ring *ring, uint8_t kind, uint8_t detail, void *object)
     struct io_uring_sqe *sqe = ring_sqe(ring);
     io_uring_prep_nop(sqe);
     ring_tag(sqe, kind, detail, object);
+}
+
+/* A completion that leads to another one, by way of a task. */
+struct relay {
+    struct ring ring;
+    struct ring_task task;
+    struct timer timer;
+    uint8_t kind;
+    unsigned seen, seen_at_expiry;
+    bool has_expired;
+};
+
+static void relay_on(struct ring_task *task)
+{
+    struct relay *relay = container_of(task, struct relay, task);
+    nop(&relay->ring, relay->kind, 0, NULL);
+}
+
+static void on_relayed(void *owner, const struct ring_event *event)
+{
+    struct relay *relay = owner;
+    (void)event;
+    if (++relay->seen < 3)
+        ring_defer(&relay->ring, &relay->task);
+}
+
+static void on_relay_expiry(struct timer *timer)
+{
+    struct relay *relay = container_of(timer, struct relay, timer);
+    relay->has_expired = true;
+    relay->seen_at_expiry = relay->seen;
+}
+
+/* After a pause of the process what waits is handled before time-outs are judged. */
+TEST(a_late_timer_comes_after_all_that_has_arrived)
+{
+    static struct relay relay;
+    start(&relay.ring, (struct ring_options){0});
+    relay.kind = ring_register(&relay.ring, on_relayed, &relay);
+    relay.task.run = relay_on;
+    timer_init(&relay.timer, on_relay_expiry);
+    timer_arm(&relay.ring.timers, &relay.timer, clock_now_ns() + CLOCK_NS_PER_MS);
+    nop(&relay.ring, relay.kind, 0, NULL);
+    usleep((RING_LATE_MS + 20) * 1000); /* the pause itself: nothing is waited for */
+    CHECK_INT(ring_turn(&relay.ring, TIMER_NEVER), 0);
+    CHECK(relay.has_expired);
+    CHECK_INT(relay.seen_at_expiry, 3);
+    ring_fini(&relay.ring);
 }
 
 TEST(completions_reach_the_handler_of_their_kind)
@@ -232,32 +282,56 @@ TEST(a_table_longer_than_the_file_limit_is_refused_with_the_remedy)
     CHECK(strstr(ring.error, "ulimit -Hn"));
 }
 
-TEST(an_absent_processor_is_refused)
+static void *pin_twice(void *argument)
 {
+    cpu_set_t allowed, now;
+    (void)argument;
+    CHECK_INT(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    const unsigned count = (unsigned)CPU_COUNT(&allowed);
     struct ring ring;
-    CHECK_INT(ring_init(&ring, &(struct ring_options){.cpu = CPU_SETSIZE - 1}), -EINVAL);
-    CHECK(strstr(ring.error, "1023"));
+    int last = CPU_SETSIZE - 1;
+    while (!CPU_ISSET((unsigned)last, &allowed))
+        last--;
+    start(&ring, (struct ring_options){.cpu = (int)(3 * count - 1)}); /* counted around: the last one */
+    CHECK_INT(sched_getaffinity(0, sizeof now, &now), 0);
+    CHECK(CPU_COUNT(&now) == 1 && CPU_ISSET((unsigned)last, &now));
+    ring_fini(&ring);
+    start(&ring, (struct ring_options){.cpu = 1}); /* of one processor, each is that one */
+    CHECK_INT(sched_getaffinity(0, sizeof now, &now), 0);
+    CHECK(CPU_COUNT(&now) == 1 && CPU_ISSET((unsigned)last, &now));
+    ring_fini(&ring);
+    return NULL;
 }
 
-/* In a child, whose io_uring_setup is made to fail with `error`: the message that ring_init gives. */
-static void expect_refusal(int error, const char *expected)
+/* In a thread of its own: a thread that was pinned stays so. */
+TEST(a_loop_is_pinned_to_a_processor_that_it_may_run_on)
+{
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, pin_twice, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
+/* From now on the system call fails with `error` in this process. */
+static bool deny(uint32_t number, int error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* Runs `try` in a child, where system calls can be denied: 0 good, 2 cannot be tried. */
+static void in_child(int (*try)(int error, const char *expected), int error, const char *expected)
 {
     const pid_t child = fork();
-    if (child == 0) {
-        struct sock_filter filter[] = {
-            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
-            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
-            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        };
-        struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-        static struct ring ring;
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-            _exit(2);
-        const int result = ring_init(&ring, &(struct ring_options){.cpu = -1});
-        _exit(result == -error && strstr(ring.error, expected) ? 0 : 1);
-    }
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(try(error, expected));
     int status;
     waitpid(child, &status, 0);
     CHECK(WIFEXITED(status));
@@ -266,12 +340,73 @@ static void expect_refusal(int error, const char *expected)
     CHECK_INT(WEXITSTATUS(status), 0);
 }
 
+static int try_set_up(int error, const char *expected)
+{
+    static struct ring ring;
+    if (!deny(__NR_io_uring_setup, error))
+        return 2;
+    const int result = ring_init(&ring, &(struct ring_options){.cpu = -1});
+    return result == -error && strstr(ring.error, expected) ? 0 : 1;
+}
+
 TEST(each_missing_feature_is_named_with_its_version)
 {
-    expect_refusal(ENOSYS, "Linux 6.1");
-    expect_refusal(EINVAL, "IORING_SETUP_DEFER_TASKRUN");
-    expect_refusal(EPERM, "kernel.io_uring_disabled");
-    expect_refusal(ENOMEM, "ulimit -l");
+    in_child(try_set_up, ENOSYS, "Linux 6.1");
+    in_child(try_set_up, EINVAL, "IORING_SETUP_DEFER_TASKRUN");
+    in_child(try_set_up, EPERM, "kernel.io_uring_disabled");
+    in_child(try_set_up, ENOMEM, "ulimit -l");
+}
+
+/* Every way into the kernel ends at once, and takes no more than the entries that there are. */
+static int try_entering(int error, const char *expected)
+{
+    enum { ENTRIES = 64 };
+    static struct ring ring;
+    struct seen seen = {0};
+    (void)expected;
+    start(&ring, (struct ring_options){.sq_entries = ENTRIES, .slots = 1});
+    const uint8_t kind = ring_register(&ring, on_event, &seen);
+    if (!deny(__NR_io_uring_enter, error))
+        return 2;
+    for (unsigned i = 0; i < 3 * ENTRIES; i++) {
+        nop(&ring, kind, 0, NULL);
+        ring.failing_since_ns = 1; /* long ago, for what is worth some tries */
+    }
+    ring_reserve(&ring, 3);
+    const bool is_told = ring_submit(&ring) == -error && ring_turn(&ring, TIMER_NEVER) == -error &&
+                         ring_turn(&ring, 0) == -error && !ring_finish(&ring) && seen.count == 0;
+    const bool is_spared = ring.stats.enters == 1; /* no more calls once it has failed */
+    ring_slot_acquire(&ring);
+    ring_fini(&ring);
+    return is_told && is_spared ? 0 : 1;
+}
+
+TEST(a_ring_that_cannot_be_entered_says_so)
+{
+    in_child(try_entering, EIO, "");
+    in_child(try_entering, EBADF, "");
+    in_child(try_entering, EAGAIN, "");
+    in_child(try_entering, EBUSY, "");
+}
+
+static int try_short_failure(int error, const char *expected)
+{
+    static struct ring ring;
+    (void)expected;
+    start(&ring, (struct ring_options){0});
+    if (!deny(__NR_io_uring_enter, error))
+        return 2;
+    for (int i = 0; i < 10; i++)
+        if (ring_turn(&ring, CLOCK_NS_PER_MS) != 0)
+            return 1;
+    return 0;
+}
+
+TEST(what_may_pass_is_tried_again)
+{
+    in_child(try_short_failure, EINTR, "");
+    in_child(try_short_failure, EAGAIN, "");
+    in_child(try_short_failure, EBUSY, "");
 }
 
 struct alarm {

@@ -25,6 +25,23 @@ TEST(starts_with_and_skip)
 
 TEST(trim)
 {
-    CHECK_SLICE(slice_trim(SLICE(" \t\r\n a b \f\v")), "a b");
+    CHECK_SLICE(slice_trim(SLICE(" \t\r\n a b \f ")), "a b");
     CHECK_SLICE(slice_trim(SLICE("   ")), "");
+}
+
+TEST(white_space_is_that_of_html)
+{
+    for (int byte = 0; byte < 256; byte++)
+        CHECK(slice_is_space((char)byte) == (byte != 0 && strchr(" \t\n\f\r", byte)));
+    CHECK(slice_equals(slice_skip_space(SLICE(" \t\n\f\r a ")), SLICE("a ")));
+    CHECK(slice_equals(slice_skip_space(SLICE("  ")), SLICE("")));
+}
+
+TEST(hexadecimal_digits_have_values)
+{
+    const char digits[] = "0123456789abcdef";
+    for (int byte = 0; byte < 256; byte++) {
+        const char *at = byte ? strchr(digits, byte >= 'A' && byte <= 'F' ? byte | 0x20 : byte) : NULL;
+        CHECK_INT(slice_hex_value((char)byte), at ? at - digits : -1);
+    }
 }

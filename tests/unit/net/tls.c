@@ -194,7 +194,7 @@ static const struct {
     {"wrong-name", "server.test", TLS_ERROR_CERT_NAME},
     {"wrong-name", "127.0.0.1", TLS_ERROR_CERT_NAME},
     {"expired", "server.test", TLS_ERROR_CERT_EXPIRED},
-    {"future", "server.test", TLS_ERROR_CERT_EXPIRED},
+    {"future", "server.test", TLS_ERROR_CERT_NOT_YET_VALID},
     {"self-signed", "server.test", TLS_ERROR_CERT_SELF_SIGNED},
     {"unknown", "server.test", TLS_ERROR_CERT_UNTRUSTED},
     {"no-ca", "server.test", TLS_ERROR_CERT_CHAIN},

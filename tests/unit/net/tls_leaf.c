@@ -18,8 +18,8 @@ static struct tls_peer_bytes leaf_of(const char *name)
 
 static bool has_address(struct tls_peer_bytes leaf, const char *text)
 {
-    struct dns_address address;
-    CHECK(dns_address_parse(&address, slice_of(text)));
+    struct ip address;
+    CHECK(ip_parse(&address, slice_of(text)));
     return tls_leaf_has_address((struct slice){(char *)leaf.ptr, leaf.len}, &address);
 }
 
@@ -34,6 +34,18 @@ TEST(finds_addresses)
     free(leaf.ptr);
     leaf = leaf_of("wrong-name.pem");
     CHECK(!has_address(leaf, "127.0.0.1"));
+    free(leaf.ptr);
+}
+
+TEST(knows_what_is_not_yet_valid)
+{
+    struct tls_peer_bytes leaf = leaf_of("future.pem");
+    struct slice certificate = {(char *)leaf.ptr, leaf.len};
+    CHECK(tls_leaf_is_premature(certificate, SLICE("19991231235959")));
+    CHECK(tls_leaf_is_premature(certificate, SLICE("20200101000000")));
+    CHECK(!tls_leaf_is_premature(certificate, SLICE("20991231235959")));
+    CHECK(!tls_leaf_is_premature(certificate, SLICE("21000101000000")));
+    CHECK(!tls_leaf_is_premature((struct slice){certificate.ptr, 20}, SLICE("20200101000000")));
     free(leaf.ptr);
 }
 

@@ -1,0 +1,134 @@
+/* A crawl from its seeds to its end: what the loops share, and the two threads that look after them.
+ *
+ *   the watch         the caller's thread: decides when the crawl ends and reports progress to the caller.
+ *                     It never touches a file, so that a slow disk cannot keep it from noticing
+ *                     crawl_stop or the time limit
+ *   the housekeeper   a thread of its own for whatever may block: writes the loops' output and
+ *                     summary.json, and reads the tuning file again
+ *
+ * Nothing here is static, prints or handles signals: several crawls may run in one process. */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/crawl/bandwidth.h"
+#include "engine/crawl/end.h"
+#include "engine/crawl/gate.h"
+#include "engine/crawl/housekeeper.h"
+#include "engine/crawl/page.h"
+#include "engine/crawl/past.h"
+#include "engine/crawl/status.h"
+#include "engine/frontier/frontier.h"
+#include "engine/frontier/scope.h"
+#include "engine/frontier/seeds.h"
+#include "engine/frontier/sieve.h"
+#include "engine/frontier/sources.h"
+#include "engine/robots/robots_cache.h"
+#include "engine/state/commit.h"
+#include "engine/state/resume.h"
+#include "engine/tuning/tuning.h"
+#include "net/tls_trust.h"
+
+struct loop;
+struct crawl;
+struct crawl_reload;
+
+/* Values of the command line. They override the tuning file, also after a reload. 0: use the file's value. */
+struct crawl_overrides {
+    uint64_t max_pages;
+    uint64_t max_time_ns;
+    uint64_t threads;
+};
+
+/* Callbacks of the program that runs a crawl. Each may be NULL. */
+struct crawl_hooks {
+    void *owner;
+    /* On the watch, every few milliseconds, from the reading of the seeds to the end. It may call crawl_stop
+     * and crawl_reload. Like every callback on the watch, it must not block. */
+    void (*on_tick)(void *owner, struct crawl *crawl);
+    /* On the watch, every status interval and at the end. */
+    void (*on_status)(void *owner, const struct status *status);
+    /* On the watch: one line for the operator, for example that the tuning file was reloaded. */
+    void (*on_note)(void *owner, const char *line);
+    /* On the thread of the loop that fetched the page, in parallel with other loops: it must not block. */
+    void (*on_page)(void *owner, const struct crawl_page *page);
+};
+
+struct crawl_options {
+    const struct tuning *tuning;
+    const char *tuning_path; /* for crawl_reload; NULL: there is no file */
+    struct crawl_overrides overrides;
+    const char *directory; /* created if missing; must be empty, unless the crawl is resumed */
+    bool resumes;          /* goes on with the crawl that is in the directory */
+    bool trusts_synced;    /* resumes from the last sync, whatever was committed after it */
+    char *const *seeds;    /* URLs and files */
+    unsigned seed_count;
+    uint64_t status_interval_ns; /* between calls of on_status; 0: as the tuning file says */
+    struct crawl_hooks hooks;
+};
+
+struct crawl {
+    struct tuning tuning;                /* as at the start */
+    _Atomic(const struct tuning *) live; /* in force: `tuning`, or the latest reload */
+    const struct crawl_options *options;
+    const char *directory;
+    const struct disk *disk;
+    char scratch[1100]; /* where scratch files go */
+    int lock;           /* descriptor of DIR/state/lock; -1: none */
+    char user_agent[1024];
+    struct slice agent; /* the product token */
+    unsigned canonical; /* enum canonical_rule */
+    struct frontier frontier;
+    struct sieve sieve;
+    struct sources sources;    /* the seeds, by number */
+    struct robots_cache rules; /* of all hosts */
+    struct scope *scope;
+    struct tls_trust *trust;
+    struct loop *loops;
+    unsigned loop_count;
+    uint64_t begin_ns;
+    struct status_seeds seeds;
+    struct resume resume;
+    struct past_options past; /* of a resumed crawl */
+    uint64_t opens_us;        /* no visit begins before this moment of the wall clock */
+    uint64_t replayed;        /* records of the journal that were read */
+    struct stats before;      /* what was done before the crawl was resumed */
+
+    /* used by the watch alone */
+    struct end end;
+    struct housekeeper watch;
+    struct status status;
+    struct crawl_reload *reloads; /* those that a loop may still use */
+
+    /* used by the housekeeper alone */
+    struct housekeeper housekeeper;
+    pthread_t housekeeper_thread;
+    unsigned reloads_done;
+    struct commit commit;
+    uint64_t stored_committed; /* pages in the WARC files by the last commit, of this process */
+
+    /* shared between threads */
+    _Atomic(unsigned) stops;                 /* calls of crawl_stop */
+    _Atomic(unsigned) reloads_asked;         /* calls of crawl_reload */
+    _Atomic(struct crawl_reload *) reloaded; /* a file just read, for the watch */
+    _Atomic(int) disk_error;                 /* negative errno */
+    _Atomic(bool) is_disk_low;               /* less than state.reserve is left */
+    _Atomic(bool) has_ended;                 /* the loops have ended; no more output will come */
+    struct gate gate;
+    struct bandwidth bandwidth;
+};
+
+/* Runs a crawl in the calling thread. False if it could not begin: error->message is one line that says why,
+ * crawl->end.why is CRAWL_END_BAD_TUNING if the tuning is to blame, and no file is left behind. */
+bool crawl_run(struct crawl *crawl, const struct crawl_options *options, struct tuning_error *error);
+
+/* Ends the crawl: the first call lets requests in flight finish, the second cuts them off. Safe in any thread
+ * and in signal handlers. */
+void crawl_stop(struct crawl *crawl);
+/* Has the tuning file read again. Safe in any thread and in signal handlers. */
+void crawl_reload(struct crawl *crawl);
+
+/* The rules (enum canonical_rule) that a crawl with this tuning file applies to every URL. */
+bool crawl_canonical_rules(const struct tuning *tuning, unsigned *rules, struct tuning_error *error);

@@ -1,0 +1,68 @@
+/* What the files of crawl share with each other and with nobody else. */
+#pragma once
+
+#include "engine/crawl/crawl.h"
+
+/* The tuning in force. Only for the watch; loops use the snapshot that they adopted. */
+static inline const struct tuning *crawl_tuning(const struct crawl *crawl)
+{
+    return lf_load(&crawl->live, relaxed); /* only the watch writes it */
+}
+
+/* False, with a message. */
+bool crawl_refuse(struct tuning_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Calls the hook, if there is one. */
+void crawl_tick(struct crawl *crawl);
+
+/* crawl_setup.c */
+void crawl_override(struct tuning *tuning, const struct crawl_overrides *overrides);
+/* What can be wrong with a tuning file whose every value is well-formed. */
+bool crawl_check_tuning(struct crawl *crawl, struct tuning_error *error);
+/* Allocates all parts. Call crawl_close_parts whatever it returns. */
+bool crawl_open_parts(struct crawl *crawl, struct tuning_error *error);
+void crawl_close_parts(struct crawl *crawl);
+
+/* crawl_places.c: the crawl's directory. */
+/* True if the directory exists, is empty and writable; `*made` tells whether it was created here. */
+bool crawl_make_directory(const char *path, bool *made, struct tuning_error *error);
+/* Takes a directory in which a crawl was begun: no other process may have it. */
+bool crawl_lock_directory(struct crawl *crawl, struct tuning_error *error);
+/* Writes the tuning and the seeds into it. */
+bool crawl_make_places(struct crawl *crawl, struct tuning_error *error);
+/* Removes what replaced memory while the crawl ran. */
+void crawl_remove_scratch(struct crawl *crawl);
+void crawl_remove_places(struct crawl *crawl, bool made);
+
+/* crawl_seeds.c */
+/* Makes the scope from the hosts of the seeds. */
+bool crawl_scope_seeds(struct crawl *crawl, struct tuning_error *error);
+/* Pushes the seeds to the frontier, before the loops run. */
+bool crawl_queue_seeds(struct crawl *crawl, struct tuning_error *error);
+/* Gives the seeds of a resumed crawl the numbers that they had. */
+bool crawl_name_seeds(struct crawl *crawl, struct tuning_error *error);
+
+/* crawl_resume.c */
+/* Reads what the directory of a resumed crawl holds. Nothing is changed. */
+bool crawl_look_back(struct crawl *crawl, struct tuning_error *error);
+/* Brings back what was known: sieve, hosts, waiting URLs. Before the loops run. */
+bool crawl_replay(struct crawl *crawl, struct tuning_error *error);
+
+/* crawl_reload.c */
+/* The housekeeper's part: read the file. */
+housekeeper_job crawl_read_tuning;
+/* The watch's part: publish it to the loops. */
+housekeeper_job crawl_adopt_tuning;
+void crawl_free_reloads(struct crawl *crawl);
+
+/* crawl_write.c: the housekeeper's other jobs. */
+housekeeper_job crawl_write;
+housekeeper_job crawl_sum;
+housekeeper_job crawl_watch_disk;
+/* Writes and reads the URLs that wait on disk. 0 or a negative errno. */
+int crawl_serve_spills(struct crawl *crawl);
+/* Does the housekeeper's work before that thread runs. */
+bool crawl_make_room(struct crawl *crawl);
+/* Begins to keep the journal, if there is to be one. */
+bool crawl_begin_writing(struct crawl *crawl, struct tuning_error *error);
+/* Writes what is left after the loops have ended. */
+void crawl_write_rest(struct crawl *crawl);

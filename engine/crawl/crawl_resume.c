@@ -1,0 +1,247 @@
+/* A crawl goes on where an earlier process has left it: the journal is read twice.
+ *
+ *     first    what is done goes to the sieve; what is known of hosts goes to `past`
+ *     then     what was let out goes to the sieve, too: where it is new to it, it is not done, and waits again
+ *
+ * The Bloom filter would lose some of those that wait, so for it what is done is kept exactly meanwhile. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/crawl/crawl_parts.h"
+#include "engine/crawl/limits.h"
+#include "engine/crawl/loop.h"
+#include "engine/crawl/past.h"
+#include "lockfree/clock.h"
+
+struct replay {
+    struct crawl *crawl;
+    struct past past;
+    uint64_t records;
+    uint64_t done_count; /* DONE records */
+
+    /* with a Bloom filter: what is done */
+    struct arena arena;
+    struct signatures done;
+    struct signatures_writer writer;
+    bool has_done;
+};
+
+/* Long journals take their time: the caller is heard meanwhile. False: it has stopped the crawl. */
+static bool count_record(struct replay *replay)
+{
+    struct crawl *crawl = replay->crawl;
+    crawl->replayed++;
+    if (++replay->records % CRAWL_RECORDS_PER_TICK == 0)
+        crawl_tick(crawl);
+    return lf_load(&crawl->stops, relaxed) == 0;
+}
+
+static void count_done(struct crawl *crawl, const struct record_done *done)
+{
+    struct stats *before = &crawl->before;
+    if (done->outcome < FETCH_OUTCOME_COUNT)
+        stats_add(&before->outcomes[done->outcome], 1);
+    stats_add(&before->urls_out, 1);
+    stats_add(&before->stored, done->is_stored);
+    if (!done->is_page)
+        return;
+    stats_add(&before->pages, 1);
+    stats_add(&before->bytes_body, done->body_bytes);
+    stats_add(&before->statuses[done->status / 100 % STATS_STATUSES], 1);
+    stats_record(&before->body_bytes, done->body_bytes);
+}
+
+static enum sieve_answer ask_sieve(struct replay *replay, uint64_t signature)
+{
+    enum sieve_answer answer;
+    sieve_add(&replay->crawl->loops[0].sieve, &signature, 1, &answer);
+    return answer;
+}
+
+static bool count_one(void *owner, const struct record *record, struct slice via)
+{
+    struct replay *replay = owner;
+    (void)via;
+    replay->done_count += record->type == RECORD_DONE;
+    return count_record(replay);
+}
+
+static bool take_done(void *owner, const struct record *record, struct slice via)
+{
+    struct replay *replay = owner;
+    (void)via;
+    switch (record->type) {
+    case RECORD_DONE:
+        if (replay->has_done)
+            signatures_add(&replay->writer, record->done.signature);
+        ask_sieve(replay, record->done.signature);
+        count_done(replay->crawl, &record->done);
+        past_note_done(&replay->past, &record->done);
+        break;
+    case RECORD_VISIT:
+        past_note_visit(&replay->past, &record->visit);
+        break;
+    case RECORD_SESSION:
+        past_note_session(&replay->past, &record->session);
+        break;
+    case RECORD_URL:
+    case RECORD_VIA:
+        break;
+    }
+    return count_record(replay);
+}
+
+static bool take_url(void *owner, const struct record *record, struct slice via)
+{
+    struct replay *replay = owner;
+    struct crawl *crawl = replay->crawl;
+    if (record->type != RECORD_URL)
+        return true;
+    bool is_new = ask_sieve(replay, record->url.signature) == SIEVE_NEW;
+    bool is_waiting = replay->has_done ? !signatures_has(&replay->done, record->url.signature) : is_new;
+    if (is_waiting && !harvest_has_room(&crawl->loops[0].harvest) && !crawl_make_room(crawl))
+        return false;
+    if (is_waiting)
+        harvest_restore(&crawl->loops[0].harvest, &record->url, via);
+    else
+        stats_add(&crawl->before.urls_in, 1);
+    return count_record(replay);
+}
+
+/* Room for what is done, exactly. */
+static bool open_done(struct replay *replay, struct tuning_error *error)
+{
+    if (!resume_replay(&replay->crawl->resume, count_one, replay))
+        return false;
+    size_t bytes = signatures_bytes(replay->done_count);
+    if (arena_init(&replay->arena, &(struct arena_options){.bytes = bytes + LF_CACHE_LINE}) != 0)
+        return crawl_refuse(error, "no memory to read what is done: %zu MB are needed", bytes >> 20);
+    signatures_init(&replay->done, arena_take(&replay->arena, bytes, LF_CACHE_LINE), bytes);
+    signatures_writer_init(&replay->writer, &replay->done);
+    replay->has_done = true;
+    return true;
+}
+
+static void close_done(struct replay *replay)
+{
+    if (!replay->has_done)
+        return;
+    signatures_writer_fini(&replay->writer);
+    arena_fini(&replay->arena);
+}
+
+/* A moment of the wall clock by the monotonic one. A wall clock that was set back makes moments of the past look far
+ * away: no rest is longer than the longest one. */
+static uint64_t monotonic_ns(const struct tuning *tuning, uint64_t us)
+{
+    const uint64_t bounds[] = {tuning->live.politeness.retry_after_max_ns,
+                               tuning->live.politeness.crawl_delay_max_ns, tuning->live.retry.wait_max_ns,
+                               tuning->live.robots.retry_ns, 3600 * CLOCK_NS_PER_S};
+    uint64_t now_us = clock_wall_us(), rest_ns = us > now_us ? (us - now_us) * 1000 : 0, most_ns = 0;
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
+        most_ns = bounds[i] > most_ns ? bounds[i] : most_ns;
+    return clock_now_ns() + (rest_ns < most_ns ? rest_ns : most_ns);
+}
+
+static void restore_host(struct replay *replay, const struct past_host *host)
+{
+    struct crawl *crawl = replay->crawl;
+    struct frontier_loop *frontier = &crawl->loops[0].frontier;
+    struct frontier_past past = {.next_ns = monotonic_ns(&crawl->tuning, past_host_us(&replay->past, host)),
+                                 .pages = host->pages,
+                                 .bytes = host->bytes,
+                                 .spent_ns = host->spent_ns,
+                                 .failures = host->failures,
+                                 .dead_why = host->dead_why};
+    char text[URL_BYTES_MAX];
+    struct url url;
+    url_init(&url, text, sizeof text);
+    if (!url_join(&url, (struct slice){host->key, host->key_len}, SLICE("/")))
+        return;
+    frontier_restore_host(frontier, &url, &past);
+    frontier_restore_address(frontier, &host->address,
+                             monotonic_ns(&crawl->tuning, past_address_us(&replay->past, host)));
+}
+
+static bool replay_hosts(struct replay *replay, struct tuning_error *error)
+{
+    struct crawl *crawl = replay->crawl;
+    const struct past_host *host;
+    size_t cursor = 0;
+    if (replay->past.is_short_of_memory)
+        return crawl_refuse(error, "no memory for the hosts that were visited before");
+    while ((host = past_next(&replay->past, &cursor)))
+        restore_host(replay, host);
+    crawl->gate.opens_ns = monotonic_ns(&crawl->tuning, crawl->opens_us);
+    return true;
+}
+
+static bool why(struct crawl *crawl, struct tuning_error *error)
+{
+    return crawl_refuse(error, "%s",
+                        lf_load(&crawl->stops, relaxed) ? "stopped while the journal was read"
+                                                        : crawl->resume.message);
+}
+
+bool crawl_replay(struct crawl *crawl, struct tuning_error *error)
+{
+    struct resume *resume = &crawl->resume;
+    struct replay replay = {.crawl = crawl};
+    past_init(&replay.past, &crawl->past);
+    bool good = crawl->tuning.fixed.memory.sieve_kind != TUNING_SIEVE_BLOOM || open_done(&replay, error);
+    if (good && !resume_replay(resume, take_done, &replay))
+        good = why(crawl, error);
+    good = good && replay_hosts(&replay, error);
+    if (good && !resume_replay(resume, take_url, &replay))
+        good = why(crawl, error);
+    close_done(&replay);
+    past_fini(&replay.past);
+    lf_store(&crawl->gate.pages_reserved, stats_get(&crawl->before.pages), relaxed); /* no loop runs */
+    return good;
+}
+
+/* The last moment at which the old process can have asked for anything: it stops if it cannot commit. Of a machine that
+ * died nothing is known. */
+static uint64_t last_request_us(const struct crawl *crawl)
+{
+    const struct resume *resume = &crawl->resume;
+    uint64_t now_us = clock_wall_us(),
+             latest_us = resume->last_us + crawl->tuning.fixed.state.lag_max_ns / 1000;
+    if (resume->has_ended)
+        return resume->last_us;
+    return resume->is_same_boot && latest_us < now_us ? latest_us : now_us;
+}
+
+/* When visits may begin. The next process has to know it, too, should this one be killed before that. */
+static void choose_opening(struct crawl *crawl)
+{
+    struct past past;
+    crawl->past = (struct past_options){.tuning = &crawl->tuning,
+                                        .commit_us = crawl->resume.commit_us,
+                                        .end_us = last_request_us(crawl),
+                                        .opens_us = crawl->resume.session.opens_us};
+    past_init(&past, &crawl->past);
+    crawl->opens_us = past_everybody_us(&past);
+    past_fini(&past);
+}
+
+bool crawl_look_back(struct crawl *crawl, struct tuning_error *error)
+{
+    struct resume *resume = &crawl->resume;
+    enum resume_trust trust = crawl->options->trusts_synced ? RESUME_TRUST_SYNCED : RESUME_TRUST_LAST;
+    switch (resume_look(resume, crawl->disk, crawl->directory, trust)) {
+    case RESUME_REFUSED:
+        return crawl_refuse(error, "%s", resume->message);
+    case RESUME_NOTHING:
+        return true;
+    case RESUME_READY:
+        break;
+    }
+    if (resume->session.canonical != crawl->canonical)
+        return crawl_refuse(error, "scope.canonical: cannot change when a crawl is resumed");
+    choose_opening(crawl);
+    return true;
+}

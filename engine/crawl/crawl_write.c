@@ -1,0 +1,85 @@
+/* The housekeeper's jobs: what the loops hand over goes to the disk and is committed, summary.json is renewed, and the
+ * free space of the disk is looked at. */
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "engine/crawl/crawl_parts.h"
+#include "engine/crawl/limits.h"
+#include "engine/crawl/loop.h"
+#include "engine/crawl/summary.h"
+#include "lockfree/clock.h"
+
+/* The first error is the one that is told. */
+static void take_error(struct crawl *crawl, int error)
+{
+    if (error && !lf_load(&crawl->disk_error, relaxed))
+        lf_store(&crawl->disk_error, error, relaxed); /* only the housekeeper writes it */
+}
+
+bool crawl_begin_writing(struct crawl *crawl, struct tuning_error *error)
+{
+    const struct resume *resume = &crawl->resume;
+    struct journal_session session = {.version = LYCOSA_VERSION,
+                                      .opens_us = crawl->opens_us,
+                                      .canonical = crawl->canonical,
+                                      .sieve = (uint32_t)crawl->tuning.fixed.memory.sieve_kind};
+    struct journal_place place = crawl->options->resumes ? resume->end : (struct journal_place){.number = 1};
+    resume_boot_id(session.boot_id);
+    int failed = commit_begin(&crawl->commit, &session, place, resume->epoch);
+    return failed == 0 || crawl_refuse(error, "%s/state: %s", crawl->directory, strerror(-failed));
+}
+
+int crawl_serve_spills(struct crawl *crawl)
+{
+    int first_error = 0;
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        int error = crawl->tuning.fixed.state.spill ? spool_serve(&crawl->loops[i].spill.spool) : 0;
+        first_error = first_error ? first_error : error;
+    }
+    return first_error;
+}
+
+bool crawl_make_room(struct crawl *crawl)
+{
+    return commit_write(&crawl->commit) == 0 && crawl_serve_spills(crawl) == 0;
+}
+
+uint64_t crawl_write(void *owner, uint64_t now_ns)
+{
+    struct crawl *crawl = owner;
+    uint64_t wait_ns, commits = crawl->commit.commits;
+    take_error(crawl, commit_turn(&crawl->commit, now_ns, &wait_ns));
+    take_error(crawl, crawl_serve_spills(crawl));
+    if (crawl->commit.commits == commits)
+        return wait_ns;
+    crawl->stored_committed = 0;
+    for (unsigned i = 0; i < crawl->loop_count; i++) /* they seal again only after the next turn */
+        crawl->stored_committed += crawl->loops[i].ledger.stored;
+    return wait_ns;
+}
+
+void crawl_write_rest(struct crawl *crawl)
+{
+    take_error(crawl, commit_finish(&crawl->commit));
+}
+
+uint64_t crawl_watch_disk(void *owner, uint64_t now_ns)
+{
+    struct crawl *crawl = owner;
+    struct statvfs disk;
+    uint64_t reserve = crawl->tuning.fixed.state.reserve_bytes;
+    (void)now_ns;
+    if (reserve && statvfs(crawl->directory, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < reserve)
+        lf_store(&crawl->is_disk_low, true, relaxed); /* a fact that the watch looks at */
+    return CLOCK_NS_PER_S;
+}
+
+uint64_t crawl_sum(void *owner, uint64_t now_ns)
+{
+    struct crawl *crawl = owner;
+    struct status status = {0};
+    (void)now_ns;
+    status_update(&status, crawl);
+    summary_write(&status, crawl, CRAWL_END_NONE);
+    return crawl->tuning.live.status.interval_ns;
+}

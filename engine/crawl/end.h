@@ -1,0 +1,57 @@
+/* When a crawl ends, and why: decided here and nowhere else. No I/O, no clock: the caller brings the facts.
+ *
+ *     RUNNING -- told to stop, or out of time or pages --> STOPPING
+ *        |                                                    |
+ *        | complete, or the disk or a loop failed             | nothing is in flight, stop-within is over,
+ *        |                                                    | told to stop again, or a failure
+ *        +----------------------> ENDING <--------------------+
+ *
+ * The first reason stands, unless a failure of the disk lost what was crawled. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/crawl/gate.h"
+#include "engine/tuning/tuning.h"
+
+struct loop;
+
+enum crawl_end {
+    CRAWL_END_NONE,
+    CRAWL_END_COMPLETE, /* nothing is left to fetch */
+    CRAWL_END_NOTHING,  /* nothing is left to fetch, and not one page was fetched */
+    CRAWL_END_PAGES,
+    CRAWL_END_TIME,
+    CRAWL_END_SIGNAL, /* crawl_stop */
+    CRAWL_END_DISK_FULL,
+    CRAWL_END_FAILED,
+    CRAWL_END_BAD_TUNING, /* never begun: a value in the tuning file cannot be used */
+};
+
+struct end_facts {
+    uint64_t now_ns;
+    uint64_t begin_ns; /* of the crawl */
+    uint64_t pages;
+    uint64_t visits_open;
+    unsigned stops;   /* how often the crawl was told to stop */
+    int disk_error;   /* negative errno; 0: none */
+    bool is_disk_low; /* less than state.reserve is left */
+    bool has_failed;  /* a loop could not go on */
+    bool is_complete;
+};
+
+struct end {
+    enum crawl_phase phase;
+    enum crawl_end why;
+    uint64_t stop_by_ns; /* STOPPING: when what is in flight is cut off */
+};
+
+/* Looks at the facts and moves the phase on. */
+void end_decide(struct end *end, const struct end_facts *facts, const struct tuning *tuning);
+
+/* Whether every URL that was admitted is finished. Called while the loops run. */
+bool end_is_complete(const struct loop *loops, unsigned count);
+
+/* "complete", "nothing", "pages", "time", "signal", "disk-full", "failed" */
+const char *end_name(enum crawl_end why);

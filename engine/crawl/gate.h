@@ -1,0 +1,63 @@
+/* Asked before each request: whether the crawl still runs and, with max-pages, whether another page may be
+ * fetched. Any thread may ask; only the watch changes the phase. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lockfree/atomic.h"
+
+enum crawl_phase {
+    CRAWL_RUNNING,
+    CRAWL_STOPPING, /* no new requests; what is in flight may finish */
+    CRAWL_ENDING,   /* what is in flight is cut off */
+};
+
+/* How far the disk is behind: what was not committed when the process dies is fetched again, so there is a bound. */
+enum gate_lag {
+    GATE_LAG_NONE,
+    GATE_LAG_HOLD, /* no new requests */
+    GATE_LAG_CUT,  /* what is in flight is cut off, and goes back to its host */
+};
+
+struct gate {
+    LF_ISOLATED _Atomic(int) phase; /* enum crawl_phase */
+    _Atomic(int) lag;               /* enum gate_lag */
+    uint64_t opens_ns; /* a resumed crawl: no visit before this moment. Fixed before the loops run */
+    LF_ISOLATED _Atomic(uint64_t) pages_reserved; /* with max-pages: requests that may become a page */
+};
+
+static inline enum crawl_phase gate_phase(const struct gate *gate)
+{
+    return (enum crawl_phase)lf_load(&gate->phase, relaxed);
+}
+
+static inline void gate_set_phase(struct gate *gate, enum crawl_phase phase)
+{
+    lf_store(&gate->phase, (int)phase, relaxed);
+}
+
+static inline bool gate_is_open(const struct gate *gate)
+{
+    return gate_phase(gate) == CRAWL_RUNNING && lf_load(&gate->lag, relaxed) == GATE_LAG_NONE;
+}
+
+/* Whether gate_reserve_page could succeed. pages_max 0: no limit. */
+static inline bool gate_has_pages(const struct gate *gate, uint64_t pages_max)
+{
+    return pages_max == 0 || lf_load(&gate->pages_reserved, relaxed) < pages_max;
+}
+
+/* Reserves a page before it is requested, so that max-pages is never exceeded. False if none is left. */
+static inline bool gate_reserve_page(struct gate *gate, uint64_t pages_max)
+{
+    if (lf_fetch_add(&gate->pages_reserved, 1, relaxed) < pages_max)
+        return true;
+    lf_fetch_sub(&gate->pages_reserved, 1, relaxed);
+    return false;
+}
+
+static inline void gate_release_page(struct gate *gate)
+{
+    lf_fetch_sub(&gate->pages_reserved, 1, relaxed);
+}

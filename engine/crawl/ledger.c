@@ -1,0 +1,123 @@
+#include "engine/crawl/ledger.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "engine/store/crawl_log.h"
+#include "engine/url/hash.h"
+#include "lockfree/clock.h"
+
+void ledger_set_clock(struct ledger *ledger, uint64_t now_ns)
+{
+    ledger->clock_offset_us = (int64_t)clock_wall_us() - (int64_t)(now_ns / 1000);
+}
+
+void ledger_adopt(struct ledger *ledger)
+{
+    uint64_t epoch = lf_load(ledger->epoch, acquire); /* A1 pairs with R1 in commit_turn */
+    if (epoch == ledger->adopted)
+        return;
+    ledger->stored = stats_get(&ledger->stats->stored);
+    if (ledger->store)
+        outlet_seal(ledger->store);
+    if (ledger->journal)
+        journal_seal(ledger->journal, epoch);
+    outlet_seal(ledger->log);
+    ledger->adopted = epoch;
+}
+
+bool ledger_has_room(struct ledger *ledger)
+{
+    _Static_assert((int)CRAWL_LOG_LINE_BYTES_MAX <= (int)OUTLET_BLOCK_BYTES, "a line is in one block");
+    return outlet_room(ledger->log) >= OUTLET_BLOCK_BYTES && /* a whole block is free, so a line fits */
+           (!ledger->journal || journal_has_room(ledger->journal));
+}
+
+bool ledger_begin(struct ledger *ledger)
+{
+    ledger_adopt(ledger);
+    return ledger_has_room(ledger);
+}
+
+/* The page that led to a URL of `host`. `buffer` of URL_BYTES_MAX bytes is used if host and path must be joined. */
+static struct slice via_of(const struct host *host, struct slice via, char *buffer)
+{
+    struct slice key = host_key(host);
+    if (via.len == 0 || via.ptr[0] != '/' || key.len + via.len > URL_BYTES_MAX)
+        return via;
+    memcpy(buffer, key.ptr, key.len);
+    memcpy(buffer + key.len, via.ptr, via.len);
+    return (struct slice){buffer, key.len + via.len};
+}
+
+void ledger_log(struct ledger *ledger, const struct host *host, const struct ledger_line *line,
+                const struct ledger_verdict *verdict)
+{
+    char hops[HOPS_TEXT_BYTES_MAX], via[URL_BYTES_MAX];
+    struct crawl_log_entry entry = {
+        .end_us = ledger_wall_us(ledger, clock_now_ns()),
+        .start_us = verdict->start_ns ? ledger_wall_us(ledger, verdict->start_ns) : 0,
+        .outcome = verdict->outcome,
+        .status = verdict->status,
+        .size = verdict->size,
+        .url_host = host_key(host),
+        .url_path = line->path,
+        .hops = {hops, hops_write(hops, line->hops)},
+        .via = via_of(host, line->via, via),
+        .source = sources_url(ledger->sources, line->source),
+        .mime = verdict->mime,
+        .loop = ledger->loop,
+        .digest = verdict->digest,
+        .tries = verdict->tries,
+        .annotation = verdict->annotation,
+    };
+    char text[CRAWL_LOG_LINE_BYTES_MAX];
+    size_t len = crawl_log_write(text, &entry);
+    outlet_append_whole(ledger->log, (struct slice){text, len});
+}
+
+static void record_done(struct ledger *ledger, struct host *host, struct host_item *item,
+                        const struct ledger_verdict *verdict)
+{
+    char url[2 * URL_BYTES_MAX];
+    struct slice key = host_key(host), path = host_item_path(item);
+    uint64_t size = verdict->size > 0 ? (uint64_t)verdict->size : 0;
+    memcpy(url, key.ptr, key.len);
+    memcpy(url + key.len, path.ptr, path.len);
+    struct record_done done = {.signature = hash_bytes(url, key.len + path.len),
+                               .host = record_host_signature(key),
+                               .body_bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
+                               .status = (uint16_t)verdict->status,
+                               .outcome = (uint8_t)verdict->outcome,
+                               .is_page = verdict->is_page,
+                               .is_stored = verdict->is_stored};
+    journal_add_done(ledger->journal, &done);
+}
+
+static void log_item(struct ledger *ledger, const struct host *host, const struct host_item *item,
+                     const struct ledger_verdict *verdict)
+{
+    struct ledger_verdict told = *verdict;
+    struct ledger_line line = {.path = host_item_path(item),
+                               .via = host_item_via(item),
+                               .hops = host_item_hops(item),
+                               .source = item->source};
+    if (!told.tries && told.start_ns)
+        told.tries = item->tries + 1u;
+    ledger_log(ledger, host, &line, &told);
+}
+
+void ledger_finish(struct ledger *ledger, struct host *host, struct host_item *item,
+                   const struct ledger_verdict *verdict)
+{
+    /* Errands are no URLs of the crawl: after a restart they are made again. */
+    if (item->kind != HOST_ITEM_ROBOTS && item->kind != HOST_ITEM_ANSWER) {
+        assert(ledger_has_room(ledger));
+        log_item(ledger, host, item, verdict);
+        if (ledger->journal)
+            record_done(ledger, host, item, verdict);
+        stats_add(&ledger->stats->outcomes[verdict->outcome], 1);
+    }
+    frontier_done(ledger->frontier, host, item);
+    stats_count_out(ledger->stats);
+}

@@ -1,0 +1,90 @@
+/* Every bound of engine/crawl, with the reason for its value. */
+#pragma once
+
+/* names: quick look-ups in flight, and as many slow ones: overdue, or of a slow lane. Without a limit, a
+ * million seeds delayed the first page by minutes. A name without an answer takes about fourteen seconds, so
+ * 256 slow look-ups handle eighteen such names per second. */
+#define NAMES_QUICK_MAX 256
+#define NAMES_SLOW_MAX  256
+/* names: all look-ups in flight. More than both together, because quick ones become slow when they are
+ * overdue. */
+#define NAMES_LOOKUPS_MAX 1024
+/* names: after this time an answer is unlikely to come. Recursive servers need 50 to 500 ms. */
+#define NAMES_OVERDUE_MS 1000
+/* names: lanes, 40 bytes each. Far more than look-ups in flight, so that few domains share one. */
+#define NAMES_LANES 4096
+/* names: look-ups in flight of one lane: a quarter of NAMES_QUICK_MAX. */
+#define NAMES_PER_LANE_MAX 64
+/* names: a lane with this many unanswered look-ups, recent or overdue, is slow. */
+#define NAMES_SLOW_AT 4
+/* names: unanswered look-ups that are remembered. Each answer halves them: three make the lane quick
+ * again. */
+#define NAMES_SILENT_MAX 16
+/* names: one look-up in this many is of a slow lane, even if quick ones wait. */
+#define NAMES_SLOW_TURN 8
+/* names: interval of the probes while no name server answers. */
+#define NAMES_PROBE_MS 1000
+/* names: with this many addresses per connection ready to be visited, further names are looked up one per
+ * visit. Beyond this, answers would expire unused; looking up a million hosts at once took a third of a
+ * crawl's time. */
+#define NAMES_DUE_PER_CONNECTION 2
+/* names: the minimum of that, for all connections together. With few look-ups in flight, a handful of dead
+ * names would block every other host. */
+#define NAMES_DUE_MIN 32
+/* visit: the longest time that a loop works on one host while responses of others wait. With the URL at hand,
+ * whose rules may take more than a millisecond, it stays below five. */
+#define VISIT_WORK_NS_MAX (3 * CLOCK_NS_PER_MS)
+/* visit: sitemaps of one robots.txt between two looks at the clock: a millisecond if all of them are hard to
+ * parse. */
+#define VISIT_SITEMAPS_PER_LOOK 16
+/* visit: the rest of a host for whose page there was no memory, until others have released some. */
+#define VISIT_CROWDED_NS (100 * CLOCK_NS_PER_MS)
+/* reader: Link fields of one head that are read. Servers that preload send a dozen; each may hold many
+ * links. */
+#define READER_LINK_FIELDS_MAX 32
+/* reader: time per turn for reading a page. A step takes two milliseconds at most, so it is five in all. */
+#define READER_WORK_NS_MAX (3 * CLOCK_NS_PER_MS)
+/* harvest: links per step, one batch of the sieve: a few dozen microseconds. A link whose name is beyond ASCII may
+ * take 75 microseconds, so the clock is looked at now and then, and a step ends early. */
+#define HARVEST_LINKS_PER_STEP 64
+#define HARVEST_LINKS_PER_LOOK 8
+#define HARVEST_STEP_NS        (CLOCK_NS_PER_MS / 2)
+/* harvest: URLs taken back from the disk per turn: some hundred microseconds. */
+#define HARVEST_UNSPILL_MAX 256
+/* housekeeper: jobs of one thread. The watch has five. */
+#define HOUSEKEEPER_JOBS_MAX 8
+/* crawl: seeds read between two calls of on_tick, in about ten milliseconds. */
+#define CRAWL_SEEDS_PER_TICK 8192
+/* crawl: journal records read between two calls of on_tick, in about ten milliseconds. */
+#define CRAWL_RECORDS_PER_TICK 65536
+/* crawl: how often the watch checks whether the crawl has ended, and the housekeeper whether there is
+ * something to write. People perceive a tenth of a second as immediate; this is a tenth of that. */
+#define CRAWL_LOOK_NS (10 * CLOCK_NS_PER_MS)
+/* bandwidth: idle time that may be made up for later. Twice the longest sleep of a loop; over ten seconds it
+ * exceeds the rate by one per cent. */
+#define BANDWIDTH_CREDIT_NS (100 * CLOCK_NS_PER_MS)
+/* bandwidth: a body is held up while what was received is paid for further ahead than this. Most pages are shorter, and
+ * are never held up. */
+#define BANDWIDTH_HOLD_NS (50 * CLOCK_NS_PER_MS)
+/* visit: the expected size of a page before the first one: the median of the web. */
+#define VISIT_USUAL_BYTES (16 << 10)
+/* troubles: the last failing hosts that a loop remembers. The status has room for a few names. */
+#define TROUBLES_HOSTS 16
+/* troubles: bytes of a host name that are shown. */
+#define TROUBLES_NAME_BYTES 64
+/* crawl: how often the loops are asked which hosts they wait for. */
+#define CRAWL_WAITING_NS (CLOCK_NS_PER_S / 4)
+/* visits: slow transfers may keep one of this many open connections while hosts wait. */
+#define VISITS_SLOW_DIVISOR 4
+/* visits: how often slow transfers are searched for while there is no room for others: it reads every
+ * visit. */
+#define VISITS_SHED_NS (250 * CLOCK_NS_PER_MS)
+/* visits: after a gap of this length between two turns the loop itself was held up, by SIGSTOP for example, and
+ * not the servers. Within the same time again everything that arrived meanwhile is read. */
+#define VISITS_HELD_UP_NS CLOCK_NS_PER_S
+/* visit: an unwanted body up to this length is received and dropped, which is cheaper than a new
+ * connection. */
+#define VISIT_SKIPPED_BYTES_MAX (64 << 10)
+/* crawl: length of the directory's path. With /warc/, the longest file name and .open it stays below 1,024,
+ * the size of all path buffers. */
+#define CRAWL_DIRECTORY_CHARS_MAX 800

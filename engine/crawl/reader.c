@@ -1,0 +1,198 @@
+#include "engine/crawl/reader.h"
+
+#include <assert.h>
+
+#include "engine/content/limits.h"
+#include "engine/robots/robots_tag.h"
+#include "lockfree/clock.h"
+
+bool reader_init(struct reader *reader, struct buffer_pool *pages, struct harvest *harvest,
+                 const struct decode_options *decode)
+{
+    reader->pages = pages;
+    reader->harvest = harvest;
+    reader->owner = NULL;
+    reader->phase = READER_IDLE;
+    reader->decoded = reader->converted = (struct buffer){NULL, 0};
+    reader->decode = decode_create(decode);
+    return reader->decode;
+}
+
+void reader_fini(struct reader *reader)
+{
+    if (!reader->decode)
+        return;
+    buffer_release(reader->pages, &reader->decoded);
+    buffer_release(reader->pages, &reader->converted);
+    decode_destroy(reader->decode);
+}
+
+static bool grow(struct unpack_room *room, size_t size, size_t used)
+{
+    struct reader_room *memory = (struct reader_room *)room;
+    if (!buffer_reserve(memory->pages, memory->buffer, size, used))
+        return false;
+    room->bytes = memory->buffer->bytes;
+    room->size = memory->buffer->size;
+    return true;
+}
+
+struct reader_room reader_room_of(struct buffer_pool *pages, struct buffer *buffer)
+{
+    return (struct reader_room){{buffer->bytes, buffer->size, grow}, pages, buffer};
+}
+
+void reader_begin(struct reader *reader, const void *owner, const struct reader_page *page,
+                  const struct reader_options *options)
+{
+    assert(reader->phase == READER_IDLE);
+    reader->owner = owner;
+    reader->phase = READER_UNPACKS;
+    reader->page = *page;
+    reader->options = *options;
+    reader->outcome = FETCH_DONE;
+    reader->tags = page->tags;
+    reader->body_bytes = 0;
+    url_init(&reader->url, reader->url_text, sizeof reader->url_text);
+    url_copy(&reader->url, page->source.url);
+    reader->page.source.url = reader->page.source.base = &reader->url;
+    reader->memory = reader_room_of(reader->pages, &reader->decoded);
+    unpack_begin(&reader->unpack, &page->body, reader->decode, &reader->memory.room);
+}
+
+/* Parses the head again for its Link and Refresh fields, which few pages have. */
+static void read_head(struct reader *reader, struct scan_page *out)
+{
+    static _Thread_local struct http_head head;
+    enum http_error error;
+    out->link_fields = reader->link_fields;
+    out->refresh = (struct slice){"", 0};
+    if (reader->page.head.len == 0 || http_head_parse(&head, reader->page.head, 0, &error) != PARSE_DONE)
+        return;
+    for (size_t i = 0; i < head.field_count; i++) {
+        if (slice_equals_nocase(head.fields[i].name, SLICE("Refresh")))
+            out->refresh = head.fields[i].value;
+        else if (slice_equals_nocase(head.fields[i].name, SLICE("Link")) &&
+                 out->link_field_count < READER_LINK_FIELDS_MAX)
+            reader->link_fields[out->link_field_count++] = head.fields[i].value;
+    }
+}
+
+static void begin_scan(struct reader *reader, struct slice document)
+{
+    const struct reader_options *options = &reader->options;
+    struct scan_options scan = {.agent = options->agent,
+                                .css = options->css,
+                                .sheets = options->css,
+                                .noscript = options->noscript,
+                                .entries_max = options->entries_max};
+    struct scan_page page = {.url = &reader->url,
+                             .content_type = reader->page.body.content_type,
+                             .body = document,
+                             .is_sitemap = reader->page.body.is_sitemap};
+    read_head(reader, &page);
+    scan_begin(&reader->scan, &reader->harvest->links, &page, &scan);
+    size_t room = reader->scan.room_bytes;
+    if (room && !buffer_reserve(reader->pages, &reader->converted, room, 0))
+        reader->outcome = FETCH_NO_MEMORY;
+    reader->scan.room = reader->converted.bytes;
+    reader->phase = READER_SCANS;
+}
+
+enum fetch_outcome reader_outcome(enum unpack_result result, bool is_cut)
+{
+    switch (result) {
+    case UNPACK_CUT:
+        return is_cut ? FETCH_DONE : FETCH_DECODE_CUT;
+    case UNPACK_BAD:
+        return FETCH_DECODE_FAILED;
+    case UNPACK_TOO_LONG:
+        return FETCH_DECODE_TOO_LONG;
+    case UNPACK_NO_ROOM:
+        return FETCH_NO_MEMORY;
+    case UNPACK_MORE:
+    case UNPACK_WHOLE:
+    case UNPACK_RESULTS:
+        break;
+    }
+    return FETCH_DONE;
+}
+
+static void unpack_some(struct reader *reader)
+{
+    enum unpack_result result = unpack_step(&reader->unpack);
+    if (result == UNPACK_MORE)
+        return;
+    reader->outcome = reader_outcome(result, reader->page.is_cut);
+    reader->body_bytes = reader->unpack.document.len;
+    begin_scan(reader, reader->unpack.document);
+}
+
+/* The page has been read: buffers that grew for a long page go back to the pool. */
+static void finish(struct reader *reader)
+{
+    reader->phase = READER_IDLE;
+    reader->owner = NULL;
+    buffer_release(reader->pages, &reader->converted);
+    if (reader->decoded.size > UNPACK_WHOLE_BYTES)
+        buffer_release(reader->pages, &reader->decoded);
+}
+
+/* Begins to hand the links over, unless the page forbids to follow them. */
+static void begin_harvest(struct reader *reader)
+{
+    const struct links *links = &reader->harvest->links;
+    reader->tags |= reader->options.obeys_meta ? links->robots : 0;
+    reader->phase = READER_HARVESTS;
+    reader->harvested = 0;
+    if (reader->tags & ROBOTS_TAG_NOFOLLOW) {
+        stats_add(&reader->harvest->stats->links_nofollow, links->count);
+        reader->harvested = links->count;
+    }
+    url_init(&reader->base, reader->base_text, sizeof reader->base_text);
+    if (links->base.ptr && url_parse(&reader->base, &reader->url, links->base) == URL_OK)
+        reader->page.source.base = &reader->base;
+}
+
+static void scan_some(struct reader *reader)
+{
+    reader->progress = scan_next(&reader->scan, SCAN_STEP_BYTES);
+    if (reader->progress != SCAN_MORE)
+        begin_harvest(reader);
+}
+
+static void harvest_some(struct reader *reader)
+{
+    const struct links *links = &reader->harvest->links;
+    if (reader->harvested < links->count || (reader->harvested == 0 && links->dropped))
+        reader->harvested = harvest_links(reader->harvest, &reader->page.source, reader->harvested);
+    if (reader->harvested < links->count)
+        return;
+    if (reader->progress == SCAN_DONE)
+        finish(reader);
+    else
+        reader->phase = READER_SCANS;
+}
+
+bool reader_run(struct reader *reader, uint64_t until_ns)
+{
+    while (reader->phase != READER_IDLE) {
+        switch (reader->phase) {
+        case READER_UNPACKS:
+            unpack_some(reader);
+            break;
+        case READER_SCANS:
+            scan_some(reader);
+            break;
+        case READER_HARVESTS:
+            harvest_some(reader);
+            break;
+        case READER_IDLE:
+            break;
+        }
+        if (reader->phase != READER_IDLE &&
+            (clock_now_ns() >= until_ns || !harvest_has_room(reader->harvest)))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,30 @@
+/* URLs that the sieve let out and for which the frontier has no memory, or no record for their host: they wait on disk, in
+ * the order in which they were found, until there is room. One per loop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/disk/spool.h"
+#include "engine/state/record.h"
+
+struct spill {
+    struct spool spool;
+};
+
+/* `folder` is where scratch files go. 0 or a negative errno. */
+int spill_init(struct spill *spill, const struct disk *disk, const char *folder, unsigned loop);
+void spill_fini(struct spill *spill);
+
+/* Whether there is room for a batch of the harvest. If not, the page has to wait. */
+bool spill_has_room(struct spill *spill);
+/* Appends a URL; `via` may be empty. */
+void spill_push(struct spill *spill, const struct record_url *url, struct slice via);
+/* The oldest URL; its texts are valid until spill_pop. False if there is none in memory. */
+bool spill_front(struct spill *spill, struct record_url *url, struct slice *via);
+void spill_pop(struct spill *spill);
+
+static inline uint64_t spill_count(const struct spill *spill)
+{
+    return spool_count(&spill->spool);
+}

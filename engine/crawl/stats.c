@@ -1,0 +1,76 @@
+#include "engine/crawl/stats.h"
+
+#define STEPS (1u << STATS_STEPS_LOG2)
+
+/* Values below STEPS have a bucket each; above, the top bit chooses the doubling and the next bits the
+ * step. */
+static unsigned bucket_of(uint64_t value)
+{
+    if (value < STEPS)
+        return (unsigned)value;
+    unsigned top = 63 - (unsigned)__builtin_clzll(value);
+    return ((top - STATS_STEPS_LOG2 + 1) << STATS_STEPS_LOG2) +
+           (unsigned)(value >> (top - STATS_STEPS_LOG2) & (STEPS - 1));
+}
+
+/* The largest value of a bucket. */
+static uint64_t bucket_end(unsigned bucket)
+{
+    if (bucket < STEPS)
+        return bucket;
+    unsigned doubling = (bucket >> STATS_STEPS_LOG2) - 1;
+    uint64_t step = bucket & (STEPS - 1);
+    return ((STEPS + step + 1) << doubling) - 1;
+}
+
+void stats_record(struct stats_histogram *histogram, uint64_t value)
+{
+    stats_add(&histogram->buckets[bucket_of(value)], 1);
+}
+
+static void sum_histogram(struct stats_histogram *total, const struct stats_histogram *part)
+{
+    for (unsigned i = 0; i < STATS_BUCKETS; i++)
+        stats_add(&total->buckets[i], stats_get(&part->buckets[i]));
+}
+
+void stats_sum(struct stats *total, const struct stats *part)
+{
+    /* A1 pairs with R1 in stats_count_out: the links of every finished URL have been counted as admitted. */
+    uint64_t urls_out = lf_load(&part->urls_out, acquire);
+    stats_add(&total->urls_out, urls_out);
+#define STATS_SUM(name)                                                                                      \
+    if (&total->name != &total->urls_out)                                                                    \
+        stats_add(&total->name, stats_get(&part->name));
+    STATS_COUNTERS(STATS_SUM)
+#undef STATS_SUM
+#define STATS_SUM(name) stats_add(&total->lost_races.name, stats_get(&part->lost_races.name));
+    STATS_RACES(STATS_SUM)
+#undef STATS_SUM
+    for (unsigned i = 0; i < FETCH_OUTCOME_COUNT; i++) {
+        stats_add(&total->outcomes[i], stats_get(&part->outcomes[i]));
+        stats_add(&total->tries_failed[i], stats_get(&part->tries_failed[i]));
+    }
+    for (unsigned i = 0; i < STATS_STATUSES; i++)
+        stats_add(&total->statuses[i], stats_get(&part->statuses[i]));
+    for (unsigned i = 0; i < SCOPE_RULES; i++)
+        stats_add(&total->scope[i], stats_get(&part->scope[i]));
+    stats_add(&total->connections, stats_get(&part->connections));
+    stats_add(&total->frontier_bytes, stats_get(&part->frontier_bytes));
+    sum_histogram(&total->fetch_us, &part->fetch_us);
+    sum_histogram(&total->first_byte_us, &part->first_byte_us);
+    sum_histogram(&total->body_bytes, &part->body_bytes);
+}
+
+uint64_t stats_quantile(const struct stats_histogram *histogram, double quantile)
+{
+    uint64_t count = 0, seen = 0;
+    for (unsigned i = 0; i < STATS_BUCKETS; i++)
+        count += stats_get(&histogram->buckets[i]);
+    for (unsigned i = 0; i < STATS_BUCKETS && count; i++) {
+        seen += stats_get(&histogram->buckets[i]);
+        if (seen > 0 && (double)seen >= quantile * (double)count)
+            return bucket_end(i);
+    }
+    return 0;
+}

@@ -1,0 +1,112 @@
+#include "engine/crawl/status.h"
+
+#include <string.h>
+
+#include "engine/crawl/loop.h"
+#include "lockfree/clock.h"
+
+static double outage_s(const struct crawl *crawl, uint64_t now_ns)
+{
+    uint64_t first_ns = now_ns;
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        uint64_t since_ns = stats_get(&crawl->loops[i].stats.names_out_since_ns);
+        if (since_ns && since_ns < first_ns)
+            first_ns = since_ns;
+    }
+    return (double)(now_ns - first_ns) / 1e9;
+}
+
+static void sum_loops(struct status *status, const struct crawl *crawl)
+{
+    memset(&status->now, 0, sizeof status->now);
+    stats_sum(&status->now, &crawl->before);
+    memset(status->hosts, 0, sizeof status->hosts);
+    memset(status->failing, 0, sizeof status->failing);
+    status->unwritten_bytes = 0;
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        stats_sum(&status->now, &crawl->loops[i].stats);
+        status->unwritten_bytes += outlet_unwritten(&crawl->loops[i].store.outlet) +
+                                   outlet_unwritten(&crawl->loops[i].log) +
+                                   outlet_unwritten(&crawl->loops[i].journal.outlet);
+        for (int why = 0; why < FETCH_OUTCOME_COUNT; why++)
+            status->failing[why] += lf_load(&crawl->loops[i].troubles.hosts[why], relaxed);
+        for (int state = 0; state < HOST_STATES; state++)
+            status->hosts[state] += lf_load(&crawl->loops[i].frontier.states[state], relaxed);
+    }
+    uint64_t in = stats_get(&status->now.urls_in), out = stats_get(&status->now.urls_out);
+    status->queued = in > out ? in - out : 0;
+    status->host_count = lf_load(&crawl->frontier.hosts.count, relaxed);
+    status->address_count = lf_load(&crawl->frontier.addresses.count, relaxed);
+}
+
+/* Each URL has one outcome: a page, forbidden, lost, or failed. */
+static void count_failures(struct status *status)
+{
+    const struct stats *now = &status->now;
+    uint64_t all = 0, others;
+    status->failing_count = 0;
+    status->tries_failed = 0;
+    for (int i = 0; i < FETCH_OUTCOME_COUNT; i++) {
+        all += stats_get(&now->outcomes[i]);
+        status->tries_failed += stats_get(&now->tries_failed[i]);
+        status->failing_count += status->failing[i];
+    }
+    static const enum fetch_outcome losses[] = {FETCH_FRONTIER_FULL, FETCH_HOSTS_FULL, FETCH_HOST_FULL,
+                                                FETCH_DOMAIN_FULL, FETCH_SIEVE_FULL};
+    status->lost = 0;
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
+        status->lost += stats_get(&now->outcomes[losses[i]]);
+    others = stats_get(&now->pages) + stats_get(&now->outcomes[FETCH_ROBOTS_DENIED]) + status->lost;
+    status->failed = all > others ? all - others : 0;
+    status->waiting_count = 0;
+    for (int state = 0; state < HOST_STATES; state++)
+        if (state != HOST_IDLE && state != HOST_VISITING)
+            status->waiting_count += status->hosts[state];
+}
+
+/* Keeps the hosts whose next try is soonest. */
+static void add_waiting(struct status *status, const struct troubles_host *host, uint64_t now_ns)
+{
+    unsigned at = STATUS_WAITING_MAX;
+    if (host->id == 0 || host->retry_ns <= now_ns)
+        return;
+    while (at > 0 && (!status->waiting[at - 1].id || host->retry_ns < status->waiting[at - 1].retry_ns))
+        at--;
+    if (at == STATUS_WAITING_MAX)
+        return;
+    memmove(status->waiting + at + 1, status->waiting + at,
+            (STATUS_WAITING_MAX - 1 - at) * sizeof status->waiting[0]);
+    status->waiting[at] = *host;
+}
+
+void status_update_waiting(struct status *status, struct crawl *crawl, uint64_t now_ns)
+{
+    memset(status->waiting, 0, sizeof status->waiting);
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        const struct troubles_host *hosts = troubles_read(&crawl->loops[i].troubles);
+        for (unsigned k = 0; hosts && k < TROUBLES_HOSTS; k++)
+            add_waiting(status, &hosts[k], now_ns);
+        if (hosts)
+            troubles_ask(&crawl->loops[i].troubles);
+    }
+}
+
+void status_update(struct status *status, const struct crawl *crawl)
+{
+    uint64_t last_ns = status->now_ns, last_pages = stats_get(&status->now.pages),
+             last_bytes = stats_get(&status->now.bytes_received);
+    status->now_ns = clock_now_ns();
+    status->directory = crawl->directory;
+    status->seconds = (double)(status->now_ns - crawl->begin_ns) / 1e9;
+    status->seeds = crawl->seeds;
+    status->phase = gate_phase(&crawl->gate);
+    sum_loops(status, crawl);
+    count_failures(status);
+    status->names_outage_s = outage_s(crawl, status->now_ns);
+    double seconds = (double)(status->now_ns - last_ns) / 1e9;
+    if (last_ns && seconds > 0) {
+        status->pages_per_s = (uint64_t)((double)(stats_get(&status->now.pages) - last_pages) / seconds);
+        status->bytes_per_s =
+            (uint64_t)((double)(stats_get(&status->now.bytes_received) - last_bytes) / seconds);
+    }
+}

@@ -1,0 +1,52 @@
+/* The progress of a crawl: the sums of its loops' counters at one moment. Nothing is printed here. */
+#pragma once
+
+#include <stdint.h>
+
+#include "engine/crawl/gate.h"
+#include "engine/crawl/stats.h"
+#include "engine/crawl/troubles.h"
+#include "engine/frontier/host.h"
+
+struct crawl;
+
+enum { STATUS_WAITING_MAX = 3 };
+
+/* What became of the seeds before the crawl began. */
+struct status_seeds {
+    uint64_t count;
+    uint64_t queued;
+    uint64_t out_of_scope;
+    uint64_t lost;               /* the sieve or the frontier was full */
+    uint64_t scope[SCOPE_RULES]; /* those out of scope, by the rule that decided */
+};
+
+struct status {
+    struct stats now;
+    const char *directory;
+    enum crawl_phase phase;
+    double seconds;             /* since the crawl began */
+    uint64_t unwritten_bytes;   /* handed over but not written yet */
+    int64_t hosts[HOST_STATES]; /* hosts in each state */
+    uint64_t host_count;
+    uint64_t address_count;
+    uint64_t queued;                   /* URLs admitted but not finished */
+    uint64_t pages_per_s, bytes_per_s; /* since the last update */
+    uint64_t now_ns;
+    double names_outage_s; /* seconds since the last answer of any name server; 0: no outage */
+
+    struct status_seeds seeds;
+    uint64_t failed;                      /* URLs without a response, robots.txt not counted */
+    uint64_t tries_failed;                /* also of URLs and hosts that are tried again */
+    uint64_t lost;                        /* URLs that the sieve or the frontier had no room for */
+    int64_t failing[FETCH_OUTCOME_COUNT]; /* hosts whose last visit failed, by outcome */
+    int64_t failing_count;                /* of them */
+    int64_t waiting_count;                /* hosts with URLs that are not being visited now */
+    struct troubles_host
+        waiting[STATUS_WAITING_MAX]; /* failed hosts, the soonest next try first; id 0: none */
+};
+
+/* Sums the counters of all loops and computes the rates since the last call. */
+void status_update(struct status *status, const struct crawl *crawl);
+/* Fills in `waiting` with what the loops reported after the last call, and asks them again. By the watch. */
+void status_update_waiting(struct status *status, struct crawl *crawl, uint64_t now_ns);

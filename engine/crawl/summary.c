@@ -1,0 +1,153 @@
+#include "engine/crawl/summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "engine/crawl/loop.h"
+
+static void write_counters(const struct stats *now, FILE *out)
+{
+#define SUMMARY_COUNTER(name) fprintf(out, "  \"" #name "\": %" PRIu64 ",\n", stats_get(&now->name));
+    STATS_COUNTERS(SUMMARY_COUNTER)
+#undef SUMMARY_COUNTER
+}
+
+static void write_races(const struct stats_races *races, FILE *out)
+{
+    uint64_t sum = 0;
+    const char *comma = "";
+#define SUMMARY_ADD(name) sum += stats_get(&races->name);
+    STATS_RACES(SUMMARY_ADD)
+#undef SUMMARY_ADD
+    fprintf(out, "  \"lost_races\": %" PRIu64 ",\n  \"lost_races_by\": {", sum);
+#define SUMMARY_RACE(name)                                                                                   \
+    fprintf(out, "%s\"" #name "\": %" PRIu64, comma, stats_get(&races->name));                               \
+    comma = ", ";
+    STATS_RACES(SUMMARY_RACE)
+#undef SUMMARY_RACE
+    fprintf(out, "},\n");
+}
+
+/* A counter for each outcome; those that are 0 are left out. */
+static void write_by_outcome(const char *name, const stats_counter *counters, FILE *out)
+{
+    const char *comma = "";
+    fprintf(out, "  \"%s\": {", name);
+    for (int i = 0; i < FETCH_OUTCOME_COUNT; i++)
+        if (stats_get(&counters[i])) {
+            fprintf(out, "%s\"%s\": %" PRIu64, comma, outcome_name((enum fetch_outcome)i),
+                    stats_get(&counters[i]));
+            comma = ", ";
+        }
+    fprintf(out, "},\n");
+}
+
+static void write_outcomes(const struct stats *now, FILE *out)
+{
+    const char *comma = "";
+    write_by_outcome("outcomes", now->outcomes, out);
+    write_by_outcome("tries_failed", now->tries_failed, out);
+    fprintf(out, "  \"status\": {");
+    for (int i = 1; i < STATS_STATUSES; i++)
+        if (stats_get(&now->statuses[i])) {
+            fprintf(out, "%s\"%dxx\": %" PRIu64, comma, i, stats_get(&now->statuses[i]));
+            comma = ", ";
+        }
+    fprintf(out, "},\n  \"scope\": {");
+    comma = "";
+    for (int i = 0; i < SCOPE_RULES; i++)
+        if (stats_get(&now->scope[i])) {
+            fprintf(out, "%s\"%s\": %" PRIu64, comma, scope_rule_name((enum scope_rule)i),
+                    stats_get(&now->scope[i]));
+            comma = ", ";
+        }
+    fprintf(out, "},\n");
+}
+
+static void write_troubles(const struct status *status, FILE *out)
+{
+    const struct status_seeds *seeds = &status->seeds;
+    const char *comma = "";
+    fprintf(out, "  \"failed\": %" PRIu64 ",\n  \"hosts_failing\": {", status->failed);
+    for (int i = 0; i < FETCH_OUTCOME_COUNT; i++)
+        if (status->failing[i] > 0) {
+            fprintf(out, "%s\"%s\": %" PRId64, comma, outcome_name((enum fetch_outcome)i),
+                    status->failing[i]);
+            comma = ", ";
+        }
+    fprintf(out,
+            "},\n  \"seeds\": {\"count\": %" PRIu64 ", \"queued\": %" PRIu64 ", \"out_of_scope\": %" PRIu64
+            ", \"lost\": %" PRIu64 "},\n",
+            seeds->count, seeds->queued, seeds->out_of_scope, seeds->lost);
+}
+
+static void write_quantiles(const char *name, const struct stats_histogram *histogram, FILE *out)
+{
+    fprintf(out,
+            "  \"%s\": {\"p50\": %" PRIu64 ", \"p90\": %" PRIu64 ", \"p99\": %" PRIu64 ", \"max\": %" PRIu64
+            "},\n",
+            name, stats_quantile(histogram, 0.5), stats_quantile(histogram, 0.9),
+            stats_quantile(histogram, 0.99), stats_quantile(histogram, 1));
+}
+
+static void write_summary(const struct status *status, struct crawl *crawl, enum crawl_end end, FILE *out)
+{
+    const struct stats *now = &status->now;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    fprintf(out, "{\n  \"software\": \"lycosa/%s\",\n  \"end\": \"%s\",\n", LYCOSA_VERSION, end_name(end));
+    fprintf(out, "  \"seconds\": %.3f,\n  \"threads\": %u,\n", status->seconds, crawl->loop_count);
+    write_counters(now, out);
+    write_races(&now->lost_races, out);
+    write_outcomes(now, out);
+    write_troubles(status, out);
+    write_quantiles("fetch_us", &now->fetch_us, out);
+    write_quantiles("first_byte_us", &now->first_byte_us, out);
+    write_quantiles("body_bytes_quantiles", &now->body_bytes, out);
+    fprintf(out, "  \"hosts\": %" PRIu64 ",\n  \"addresses\": %" PRIu64 ",\n  \"queued\": %" PRIu64 ",\n",
+            status->host_count, status->address_count, status->queued);
+    fprintf(out, "  \"pages_per_s\": %.1f,\n  \"megabytes_per_s\": %.3f,\n",
+            (double)(stats_get(&now->pages) - stats_get(&crawl->before.pages)) / status->seconds,
+            (double)stats_get(&now->bytes_received) / 1e6 / status->seconds);
+    fprintf(out,
+            "  \"sieve\": {\"kind\": \"%s\", \"urls\": %" PRIu64 ", \"capacity\": %" PRIu64
+            ", \"false_positive_rate\": %.3g},\n",
+            crawl->sieve.kind == TUNING_SIEVE_BLOOM ? "bloom" : "signatures", sieve_count(&crawl->sieve),
+            sieve_capacity(&crawl->sieve), sieve_false_positive_rate(&crawl->sieve));
+    fprintf(out,
+            "  \"frontier_bytes\": %" PRIu64 ",\n  \"cpu_seconds\": %.3f,\n  \"peak_memory_bytes\": %ld\n}\n",
+            stats_get(&now->frontier_bytes),
+            (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
+            usage.ru_maxrss * 1024L);
+}
+
+/* For a full disk: overwrites the last summary, whose blocks are allocated already. */
+static bool write_in_place(const struct status *status, struct crawl *crawl, enum crawl_end end,
+                           const char *path)
+{
+    FILE *out = fopen(path, "r+e");
+    if (!out)
+        return false;
+    write_summary(status, crawl, end, out);
+    bool good = fflush(out) == 0 && ftruncate(fileno(out), ftell(out)) == 0;
+    return fclose(out) == 0 && good;
+}
+
+bool summary_write(const struct status *status, struct crawl *crawl, enum crawl_end end)
+{
+    char path[1100], next[1100];
+    snprintf(path, sizeof path, "%s/summary.json", crawl->directory);
+    snprintf(next, sizeof next, "%s/summary.json.open", crawl->directory);
+    FILE *out = fopen(next, "we");
+    if (!out)
+        return false;
+    write_summary(status, crawl, end, out);
+    bool good = !ferror(out);
+    if (fclose(out) == 0 && good && rename(next, path) == 0)
+        return true;
+    unlink(next);
+    return write_in_place(status, crawl, end, path);
+}

@@ -1,0 +1,184 @@
+/* Processes the response to a request for a page: its links go to the frontier (visit_links.c), the page to
+ * the store, a line to the log. */
+#include <arpa/inet.h>
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/crawl/health.h"
+#include "engine/crawl/visits.h"
+#include "engine/robots/robots_tag.h"
+#include "engine/crawl/visit.h"
+#include "lockfree/clock.h"
+#include "net/http_request.h"
+
+/* Keeps a Retry-After within 64 bits of nanoseconds; the tuning file's maximum is far below this. */
+enum { RETRY_AFTER_S_MAX = 1000000000 };
+
+/* A page and its verdict, while it is being processed. */
+struct reading {
+    struct visit *visit;
+    struct ledger_verdict verdict;
+    struct url url;
+    char url_text[URL_BYTES_MAX];
+    unsigned tags; /* enum robots_tag */
+};
+
+uint64_t visit_retry_after_ns(const struct visit_page *page)
+{
+    struct slice value = page->known[HTTP_KNOWN_RETRY_AFTER];
+    char text[64];
+    struct tm date = {0};
+    if (value.len == 0 || value.len >= sizeof text)
+        return 0;
+    memcpy(text, value.ptr, value.len);
+    text[value.len] = '\0';
+    if (text[0] >= '0' && text[0] <= '9') {
+        uint64_t seconds = 0;
+        for (size_t i = 0; text[i] >= '0' && text[i] <= '9' && seconds < RETRY_AFTER_S_MAX; i++)
+            seconds = seconds * 10 + (uint64_t)(text[i] - '0');
+        return seconds * CLOCK_NS_PER_S;
+    }
+    if (!strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &date))
+        return 0;
+    time_t wait = timegm(&date) - (time_t)(clock_wall_us() / 1000000);
+    wait = wait < RETRY_AFTER_S_MAX ? wait : RETRY_AFTER_S_MAX;
+    return wait > 0 ? (uint64_t)wait * CLOCK_NS_PER_S : 0;
+}
+
+/* 429 Too Many Requests and 503 Service Unavailable. */
+static bool asks_for_patience(const struct visit_page *page)
+{
+    return page->status == 429 || page->status == 503;
+}
+
+/* True if the host rests and the URL is tried again. False after the last try: this response is then kept as
+ * the page. A host that answers so too many times in a row is given up. */
+static bool have_patience(struct visit *visit)
+{
+    struct visits *visits = visit->visits;
+    struct host_item *item = visit->item;
+    uint64_t wait_ns = visit_retry_after_ns(&visit->page);
+    health_fail(visit->host, FETCH_HOST_BUSY, &visits->tuning->live, visits->stats);
+    stats_add(&visits->stats->tries_failed[FETCH_HOST_BUSY], 1);
+    visit->times.retry_after_ns =
+        wait_ns ? wait_ns : politeness_failure_wait(&visits->tuning->live.retry, visit->host->failures);
+    troubles_note(visits->troubles, visit->host, FETCH_HOST_BUSY,
+                  visit->host->is_dead ? 0 : clock_now_ns() + visit->times.retry_after_ns);
+    if (item->tries >= visits->tuning->live.retry.retries_max)
+        return false;
+    item->tries++;
+    stats_add(&visits->stats->retries, 1);
+    visit->item = NULL;
+    visit_release_place(visit);
+    host_unpop(visit->host, item);
+    return true;
+}
+
+static void open_url(struct reading *reading)
+{
+    struct slice key = host_key(reading->visit->host), path = host_item_path(reading->visit->item);
+    memcpy(reading->url_text, key.ptr, key.len);
+    memcpy(reading->url_text + key.len, path.ptr, path.len);
+    url_open(&reading->url, (struct slice){reading->url_text, key.len + path.len});
+}
+
+/* False if the store or the log has no room now. */
+static bool store_page(struct reading *reading)
+{
+    struct visit *visit = reading->visit;
+    struct visits *visits = visit->visits;
+    if (!ledger_begin(visits->ledger))
+        return false;
+    if (!visits->store || reading->tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
+        !scope_wants_mime(&visits->tuning->fixed.scope, visit->page.known[HTTP_KNOWN_CONTENT_TYPE]))
+        return true;
+    struct visit_record record = {.url = url_page(&reading->url),
+                                  .path = host_item_path(visit->item),
+                                  .payload_digest = visit->page.digest};
+    if (!visit_store(visit, &record))
+        return false;
+    stats_add(&visits->stats->stored, 1);
+    reading->verdict.is_stored = true;
+    return true;
+}
+
+/* Calls on_page of the program that runs the crawl. */
+static void show_page(struct reading *reading)
+{
+    struct visit *visit = reading->visit;
+    const struct visits_sink *sink = &visit->visits->sink;
+    enum fetch_outcome decoded = FETCH_DONE;
+    if (!sink->on_page)
+        return;
+    struct crawl_page page = {
+        .url = url_page(&reading->url),
+        .status = visit->page.status,
+        .head = {visit_response(&visit->page), visit->page.head_len},
+        .body = visit_decode_body(visit, &decoded),
+        .mime = visit->page.known[HTTP_KNOWN_CONTENT_TYPE],
+        .is_truncated = visit->page.cut_by != FETCH_DONE,
+        .fetched_us = ledger_wall_us(visit->visits->ledger, visit->conn.times.request_ns),
+    };
+    sink->on_page(sink->owner, &page);
+}
+
+/* Counts and logs the finished page. */
+static void conclude(struct reading *reading)
+{
+    struct visit *visit = reading->visit;
+    struct visit_page *page = &visit->page;
+    struct host_item *item = visit->item;
+    struct ledger_verdict *verdict = &reading->verdict;
+    show_page(reading);
+    verdict->status = page->status;
+    verdict->is_page = true;
+    verdict->size = (int64_t)page->body_len;
+    verdict->start_ns = visit->conn.times.request_ns;
+    verdict->mime = page->known[HTTP_KNOWN_CONTENT_TYPE];
+    if (visit->certificate != FETCH_DONE)
+        verdict->annotation = slice_of(outcome_name(visit->certificate));
+    if (page->cut_by != FETCH_DONE) {
+        verdict->outcome = page->cut_by;
+        stats_add(&visit->visits->stats->truncated, page->cut_by != FETCH_TYPE_UNWANTED);
+    }
+    visit->item = NULL;
+    visit->holds_page = false;
+    if (outcome_class(page->cut_by) != OUTCOME_HOST && !asks_for_patience(page)) {
+        visit->host->failures = 0;
+        troubles_forget(visit->visits->troubles, visit->host);
+    }
+    visit->host->pages++;
+    frontier_count_page(visit->visits->frontier->frontier, visit->host);
+    stats_add(&visit->visits->stats->pages, 1);
+    stats_add(&visit->visits->stats->statuses[page->status / 100], 1);
+    stats_record(&visit->visits->stats->body_bytes, page->body_len);
+    ledger_finish(visit->visits->ledger, visit->host, item, verdict);
+}
+
+bool visit_read_page(struct visit *visit)
+{
+    struct reading reading; /* not zeroed as a whole: url_text is long */
+    reading.visit = visit;
+    reading.verdict = (struct ledger_verdict){.outcome = FETCH_DONE};
+    bool is_again = visit->page.is_read;
+    if (!is_again && asks_for_patience(&visit->page) && have_patience(visit))
+        return true;
+    open_url(&reading);
+    if (!is_again && !visit_read_links(visit, &reading.url)) {
+        visit_stall(visit);
+        return false;
+    }
+    if (!is_again && visit->visits->store)
+        visit_digest(&visit->page, visit->page.digest);
+    visit->page.is_read = true;
+    reading.verdict.digest = visit->visits->store ? visit->page.digest : NULL;
+    reading.tags = visit->page.tags;
+    reading.verdict.outcome = visit->page.outcome;
+    if (!store_page(&reading)) {
+        visit_stall(visit);
+        return false;
+    }
+    conclude(&reading);
+    return true;
+}

@@ -1,0 +1,381 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "engine/frontier/scope.h"
+
+#include <assert.h>
+#include <pcre2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/frontier/scope_traps.h"
+#include "engine/url/domain.h"
+#include "engine/url/hash.h"
+#include "engine/url/surt.h"
+
+enum {
+    EXPRESSIONS_MAX = 256,
+    NAME_BYTES_MAX = 253, /* the longest name in DNS, as text (RFC 1035, 2.3.4) */
+    HOST_CACHE_SLOTS = 4096,
+    SEED_SLOTS_MIN = 64,
+};
+
+struct expressions {
+    size_t count;
+    pcre2_code *code[EXPRESSIONS_MAX];
+    struct slice text[EXPRESSIONS_MAX];
+};
+
+/* Open addressing, never more than half full. */
+struct hash_set {
+    uint64_t *slots;
+    size_t size, count;
+};
+
+struct scope {
+    const struct tuning *tuning;
+    struct expressions exclude, include;
+    struct hash_set seeds; /* host keys without scheme, or registrable domains */
+};
+
+enum { CACHED_UNKNOWN, CACHED_IN, CACHED_OUT };
+
+/* Caches the answers of the rule `host` for recent hosts. */
+struct scope_loop {
+    const struct scope *scope;
+    pcre2_match_data *match;
+    struct {
+        uint64_t hash;
+        uint8_t answer;
+    } hosts[HOST_CACHE_SLOTS];
+};
+
+static const char *const rule_names[SCOPE_RULES] = {
+    [SCOPE_URL_BYTES] = "url-bytes",
+    [SCOPE_NAME_BYTES] = "name-bytes",
+    [SCOPE_BAD_PORT] = "bad-port",
+    [SCOPE_EMBED] = "embed",
+    [SCOPE_DEPTH] = "depth",
+    [SCOPE_PATH_SEGMENTS] = "path-segments",
+    [SCOPE_PATH_REPEATS] = "path-repeats",
+    [SCOPE_EXTENSION] = "extension",
+    [SCOPE_EXCLUDE] = "exclude",
+    [SCOPE_INCLUDE] = "include",
+    [SCOPE_SUFFIX] = "suffix",
+    [SCOPE_HOST] = "host",
+    [SCOPE_SURT] = "surt",
+    [SCOPE_HOPS_OFF] = "hops-off",
+    [SCOPE_REQUISITE] = "requisite",
+};
+
+const char *scope_rule_name(enum scope_rule rule)
+{
+    return rule_names[rule];
+}
+
+static uint64_t *set_slot(const struct hash_set *set, uint64_t hash)
+{
+    size_t at = hash & (set->size - 1);
+    while (set->slots[at] && set->slots[at] != hash)
+        at = (at + 1) & (set->size - 1);
+    return &set->slots[at];
+}
+
+static bool set_has(const struct hash_set *set, uint64_t hash)
+{
+    return *set_slot(set, hash | 1) != 0;
+}
+
+static bool set_grow(struct hash_set *set)
+{
+    struct hash_set larger = {.size = set->size * 2, .count = set->count};
+    larger.slots = calloc(larger.size, sizeof *larger.slots);
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < set->size; i++)
+        if (set->slots[i])
+            *set_slot(&larger, set->slots[i]) = set->slots[i];
+    free(set->slots);
+    *set = larger;
+    return true;
+}
+
+/* False: no memory. */
+static bool set_add(struct hash_set *set, uint64_t hash)
+{
+    if (set->count * 2 >= set->size && !set_grow(set))
+        return false;
+    uint64_t *slot = set_slot(set, hash | 1);
+    set->count += *slot == 0;
+    *slot = hash | 1;
+    return true;
+}
+
+static bool compile(struct expressions *expressions, const char *key, const char *list,
+                    struct tuning_error *error)
+{
+    struct slice rest = slice_of(list), item;
+    while (tuning_next_item(&rest, &item)) {
+        int code = 0;
+        PCRE2_SIZE at = 0;
+        PCRE2_UCHAR why[128];
+        if (expressions->count == EXPRESSIONS_MAX) {
+            snprintf(error->message, sizeof error->message, "scope.%s: more than %d expressions", key,
+                     EXPRESSIONS_MAX);
+            return false;
+        }
+        pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)item.ptr, item.len, 0, &code, &at, NULL);
+        if (!compiled) {
+            pcre2_get_error_message(code, why, sizeof why);
+            snprintf(error->message, sizeof error->message, "scope.%s: '%.*s': %s at position %zu", key,
+                     (int)item.len, item.ptr, (const char *)why, (size_t)at);
+            return false;
+        }
+        pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* if there is no JIT, matching works without it */
+        expressions->text[expressions->count] = item;
+        expressions->code[expressions->count++] = compiled;
+    }
+    return true;
+}
+
+struct scope *scope_create(const struct tuning *tuning, struct tuning_error *error)
+{
+    struct scope *scope = calloc(1, sizeof *scope);
+    uint64_t *slots = calloc(SEED_SLOTS_MIN, sizeof *slots);
+    if (!scope || !slots) {
+        snprintf(error->message, sizeof error->message, "no memory for the scope");
+        free(scope);
+        free(slots);
+        return NULL;
+    }
+    scope->tuning = tuning;
+    scope->seeds = (struct hash_set){.slots = slots, .size = SEED_SLOTS_MIN};
+    if (compile(&scope->exclude, "exclude", tuning->fixed.scope.exclude, error) &&
+        compile(&scope->include, "include", tuning->fixed.scope.include, error))
+        return scope;
+    scope_destroy(scope);
+    return NULL;
+}
+
+static void free_expressions(struct expressions *expressions)
+{
+    for (size_t i = 0; i < expressions->count; i++)
+        pcre2_code_free(expressions->code[i]);
+}
+
+void scope_destroy(struct scope *scope)
+{
+    free_expressions(&scope->exclude);
+    free_expressions(&scope->include);
+    free(scope->seeds.slots);
+    free(scope);
+}
+
+/* What the rule `host` compares: the authority, or the registrable domain of its name. */
+static uint64_t seed_hash(const struct scope *scope, const struct url *url)
+{
+    return hash_slice(scope->tuning->fixed.scope.mode == TUNING_SCOPE_DOMAINS
+                          ? domain_registrable(url_host(url))
+                          : url_authority(url));
+}
+
+bool scope_add_seed(struct scope *scope, const struct url *url)
+{
+    return set_add(&scope->seeds, seed_hash(scope, url));
+}
+
+struct scope_loop *scope_loop_create(const struct scope *scope)
+{
+    struct scope_loop *loop = calloc(1, sizeof *loop);
+    if (!loop)
+        return NULL;
+    loop->scope = scope;
+    loop->match = pcre2_match_data_create(1, NULL);
+    if (loop->match)
+        return loop;
+    free(loop);
+    return NULL;
+}
+
+void scope_loop_destroy(struct scope_loop *loop)
+{
+    pcre2_match_data_free(loop->match);
+    free(loop);
+}
+
+/* The first expression that matches; -1: none. */
+static int first_match(struct scope_loop *loop, const struct expressions *expressions, struct slice text)
+{
+    for (size_t i = 0; i < expressions->count; i++)
+        if (pcre2_match(expressions->code[i], (PCRE2_SPTR)text.ptr, text.len, 0, 0, loop->match, NULL) >= 0)
+            return (int)i;
+    return -1;
+}
+
+static bool is_on_seed_host(struct scope_loop *loop, const struct url *url)
+{
+    if (loop->scope->tuning->fixed.scope.mode == TUNING_SCOPE_ANY)
+        return true;
+    uint64_t hash = hash_slice(url_authority(url));
+    __auto_type cached = &loop->hosts[hash % HOST_CACHE_SLOTS];
+    if (cached->hash != hash || cached->answer == CACHED_UNKNOWN) {
+        cached->hash = hash;
+        cached->answer = set_has(&loop->scope->seeds, seed_hash(loop->scope, url)) ? CACHED_IN : CACHED_OUT;
+    }
+    return cached->answer == CACHED_IN;
+}
+
+/* The item of `list` that `text` ends with; empty if there is none. */
+static struct slice find_suffix(const char *list, struct slice text)
+{
+    struct slice rest = slice_of(list), item;
+    while (tuning_next_item(&rest, &item))
+        if (text.len >= item.len && slice_equals_nocase(slice_skip(text, text.len - item.len), item))
+            return item;
+    return (struct slice){NULL, 0};
+}
+
+/* ".jpg" of "/a/b.jpg", compared without its dot. */
+static struct slice find_extension(const struct tuning *tuning, struct slice path)
+{
+    struct slice rest = slice_of(tuning->fixed.scope.skip_extensions), item;
+    while (tuning_next_item(&rest, &item)) {
+        if (item.ptr[0] == '.')
+            item = slice_skip(item, 1);
+        if (path.len > item.len && path.ptr[path.len - item.len - 1] == '.' &&
+            slice_equals_nocase(slice_skip(path, path.len - item.len), item))
+            return item;
+    }
+    return (struct slice){NULL, 0};
+}
+
+/* Whether scope.allow-ports has the port. */
+static bool is_allowed_port(const struct tuning *tuning, unsigned port)
+{
+    struct slice rest = slice_of(tuning->fixed.scope.allow_ports), item;
+    char text[8];
+    size_t len = (size_t)snprintf(text, sizeof text, "%u", port);
+    while (tuning_next_item(&rest, &item))
+        if (slice_equals(item, (struct slice){text, len}))
+            return true;
+    return false;
+}
+
+static bool has_bad_port(const struct tuning *tuning, const struct url *url)
+{
+    bool is_own = url->port == (url_is_https(url) ? 443 : 80);
+    return !is_own && scope_is_bad_port(url->port) && !is_allowed_port(tuning, url->port);
+}
+
+/* Whether the name is too long, without the trailing dot of the root. */
+static bool has_long_name(const struct url *url)
+{
+    struct slice host = url_host(url);
+    return host.len - (host.len && host.ptr[host.len - 1] == '.') > NAME_BYTES_MAX;
+}
+
+bool scope_may_connect(const struct tuning *tuning, const struct url *url)
+{
+    return !has_long_name(url) && !has_bad_port(tuning, url);
+}
+
+static struct slice find_surt(const struct tuning *tuning, const struct url *url)
+{
+    struct slice rest = slice_of(tuning->fixed.scope.surts), item;
+    if (rest.len == 0)
+        return (struct slice){NULL, 0};
+    char buffer[SURT_BYTES_MAX];
+    struct slice surt = surt_write(buffer, url, SURT_AS_HTTP);
+    while (tuning_next_item(&rest, &item))
+        if (slice_starts_with(surt, item))
+            return item;
+    return (struct slice){NULL, 0};
+}
+
+static struct scope_answer out(enum scope_rule rule, struct slice item)
+{
+    return (struct scope_answer){.rule = rule, .item = item};
+}
+
+static struct scope_answer in(enum scope_rule rule, struct slice item)
+{
+    return (struct scope_answer){.is_in = true, .rule = rule, .item = item};
+}
+
+/* The rules that exclude; is_in of the answer means that none did. */
+static struct scope_answer ask_limits(struct scope_loop *loop, const struct url *url,
+                                      const struct scope_context *context)
+{
+    const struct tuning *tuning = loop->scope->tuning;
+    const struct slice none = {NULL, 0};
+    struct slice item;
+    int match;
+    if (url_page(url).len > tuning->fixed.scope.url_bytes_max)
+        return out(SCOPE_URL_BYTES, none);
+    if (has_long_name(url))
+        return out(SCOPE_NAME_BYTES, none);
+    if (has_bad_port(tuning, url))
+        return out(SCOPE_BAD_PORT, none);
+    if (context->is_embed && tuning->fixed.scope.embeds == TUNING_EMBEDS_NO)
+        return out(SCOPE_EMBED, none);
+    if (tuning->fixed.scope.depth_max && context->depth > tuning->fixed.scope.depth_max)
+        return out(SCOPE_DEPTH, none);
+    unsigned segments = scope_count_segments(url_path(url));
+    if (segments > tuning->fixed.scope.path_segments_max)
+        return out(SCOPE_PATH_SEGMENTS, none);
+    if (segments > tuning->fixed.scope.path_repeats_max &&
+        scope_repeats_itself(url_path(url), (unsigned)tuning->fixed.scope.path_repeats_max))
+        return out(SCOPE_PATH_REPEATS, none);
+    if ((item = find_extension(tuning, url_path(url))).ptr)
+        return out(SCOPE_EXTENSION, item);
+    if ((match = first_match(loop, &loop->scope->exclude, url_page(url))) >= 0)
+        return out(SCOPE_EXCLUDE, loop->scope->exclude.text[match]);
+    return in(SCOPE_HOST, none);
+}
+
+/* The rules that include: hosts, prefixes, hops off the scope. */
+static struct scope_answer ask_places(struct scope_loop *loop, const struct url *url,
+                                      const struct scope_context *context)
+{
+    const struct tuning *tuning = loop->scope->tuning;
+    const struct slice none = {NULL, 0};
+    if (loop->scope->include.count && first_match(loop, &loop->scope->include, url_page(url)) < 0)
+        return out(SCOPE_INCLUDE, none);
+    if (tuning->fixed.scope.suffixes[0] && !find_suffix(tuning->fixed.scope.suffixes, url_host(url)).ptr)
+        return out(SCOPE_SUFFIX, none);
+    if (is_on_seed_host(loop, url))
+        return in(SCOPE_HOST, none);
+    struct slice surt = find_surt(tuning, url);
+    if (surt.ptr)
+        return in(SCOPE_SURT, surt);
+    struct scope_answer answer = in(SCOPE_HOPS_OFF, none);
+    answer.is_off = answer.is_in = context->hops_off < tuning->fixed.scope.hops_off_max;
+    return answer;
+}
+
+struct scope_answer scope_ask(struct scope_loop *loop, const struct url *url,
+                              const struct scope_context *context)
+{
+    const struct tuning *tuning = loop->scope->tuning;
+    struct scope_answer answer = ask_limits(loop, url, context);
+    if (!answer.is_in)
+        return answer;
+    answer = ask_places(loop, url, context);
+    bool is_requisite = tuning->fixed.scope.embeds == TUNING_EMBEDS_ANYWHERE && context->embed_hops > 0 &&
+                        context->embed_hops <= tuning->fixed.scope.embed_hops_max;
+    if ((answer.is_in && !answer.is_off) || !is_requisite)
+        return answer;
+    answer = in(SCOPE_REQUISITE, (struct slice){NULL, 0});
+    answer.is_requisite = true;
+    return answer;
+}
+
+bool scope_wants_mime(const struct scope_tuning_fixed *tuning, struct slice mime)
+{
+    struct slice rest = slice_of(tuning->mime), item;
+    if (rest.len == 0)
+        return true;
+    while (tuning_next_item(&rest, &item))
+        if (mime.len >= item.len && slice_equals_nocase((struct slice){mime.ptr, item.len}, item))
+            return true;
+    return false;
+}

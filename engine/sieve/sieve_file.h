@@ -1,0 +1,91 @@
+/* Files of 64-bit words that are written once, from the first to the last, and read the same way, past the page cache
+ * (O_DIRECT) where the file system lets us: a buffered gigabyte costs eight times the processor time, and the page
+ * cache is better used by others.
+ *
+ * A file is a sequence of blocks with a checksum each. The words of a section fill its blocks but for the last; a new
+ * section begins with a new block, so the place of a word can be computed. Integers are little endian.
+ *
+ * Errors are kept: a writer that failed ignores what follows, a reader that failed finds no more words, and the
+ * caller looks at the error at the end. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/disk/disk.h"
+#include "engine/sieve/limits.h"
+#include "engine/sieve/sieve_error.h"
+
+enum { SIEVE_FILE_WORDS = SIEVE_FILE_BLOCK_BYTES / 8 - 1, SIEVE_FILE_PATH_BYTES = 1100 };
+
+struct sieve_block {
+    uint64_t words[SIEVE_FILE_WORDS];
+    uint32_t count; /* words in use */
+    uint32_t
+        checksum; /* CRC-32C of the words and the count, and before them of the block's number as 64 bits */
+};
+
+static inline uint64_t sieve_file_blocks(uint64_t words)
+{
+    return (words + SIEVE_FILE_WORDS - 1) / SIEVE_FILE_WORDS;
+}
+
+/* What both ends need. The buffer has SIEVE_FILE_BUFFER_BYTES, aligned to SIEVE_FILE_BLOCK_BYTES. */
+struct sieve_file {
+    const struct disk *disk;
+    const char *path; /* outlives the file's use */
+    struct sieve_block *buffer;
+    struct sieve_error *error;
+};
+
+struct sieve_writer {
+    struct sieve_file file;
+    int fd;
+    struct sieve_block *block; /* in the buffer */
+    uint32_t used;             /* words of it */
+    uint64_t number;           /* of the block, in the file */
+};
+
+/* A new file, or an empty one in the place of an old one. */
+void sieve_writer_begin(struct sieve_writer *writer, const struct sieve_file *file);
+/* The block is full, or its section ends. */
+void sieve_writer_next_block(struct sieve_writer *writer);
+/* Writes the rest, syncs if wanted, and closes. 0, or the first error of all that was done. */
+int sieve_writer_finish(struct sieve_writer *writer, bool syncs);
+
+static inline void sieve_writer_put(struct sieve_writer *writer, uint64_t word)
+{
+    writer->block->words[writer->used++] = word;
+    if (writer->used == SIEVE_FILE_WORDS)
+        sieve_writer_next_block(writer);
+}
+
+static inline void sieve_writer_end_section(struct sieve_writer *writer)
+{
+    if (writer->used > 0)
+        sieve_writer_next_block(writer);
+}
+
+struct sieve_reader {
+    struct sieve_file file;
+    int fd;
+    const uint64_t *at, *end; /* words that are at hand */
+    uint64_t left;            /* words that follow them */
+    uint64_t number;          /* of the next block, in the file */
+    uint32_t buffered, taken; /* blocks */
+};
+
+/* `words` of a section from the block `first` on. None: the file is not touched. */
+void sieve_reader_begin(struct sieve_reader *reader, const struct sieve_file *file, uint64_t first,
+                        uint64_t words);
+/* The next words are at hand; false: there are none. Only when at == end. */
+bool sieve_reader_more(struct sieve_reader *reader);
+void sieve_reader_finish(struct sieve_reader *reader);
+
+static inline bool sieve_reader_next(struct sieve_reader *reader, uint64_t *word)
+{
+    if (reader->at == reader->end && !sieve_reader_more(reader))
+        return false;
+    *word = *reader->at++;
+    return true;
+}

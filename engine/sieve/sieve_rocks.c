@@ -1,0 +1,249 @@
+/* The signatures are the keys of a RocksDB database, in big-endian order, without values. A batch is sorted, looked
+ * up in groups with MultiGet, and what is new is written in one WriteBatch together with a record: version,
+ * count, and the answers. A WriteBatch goes into one memtable, and a memtable into one file: there is no moment at which
+ * a part of it is permanent. So the write-ahead log is off, and the memtable is flushed at the end of each batch.
+ *
+ * RocksDB does its own file calls, in threads of its own, and keeps to the bounds that are set here. */
+#include <errno.h>
+#include <rocksdb/c.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/sieve/sieve_disk_kinds.h"
+#include "engine/sieve/sieve_sort.h"
+#include "lockfree/arena.h"
+#include "lockfree/container_of.h"
+
+/* No signature has a key of one byte. */
+static const char record_key[1] = "r";
+
+/* What is under that key, followed by the answers. */
+struct record {
+    uint64_t version;
+    uint64_t count; /* signatures in the database */
+    struct sieve_disk_seen seen;
+};
+
+/* One question to the database. */
+struct group {
+    uint64_t keys[SIEVE_ROCKS_GET_MAX]; /* big endian */
+    const char *key_list[SIEVE_ROCKS_GET_MAX];
+    size_t sizes[SIEVE_ROCKS_GET_MAX];
+    rocksdb_pinnableslice_t *values[SIEVE_ROCKS_GET_MAX];
+    char *errors[SIEVE_ROCKS_GET_MAX];
+};
+
+struct rocks {
+    struct sieve_disk sieve;
+    struct sieve_sort sort;
+    struct arena arena;
+    struct group *group;
+    rocksdb_t *db;
+    rocksdb_column_family_handle_t *family; /* the default one: the batched MultiGet asks for it */
+    rocksdb_options_t *options;
+    rocksdb_readoptions_t *reads;
+    rocksdb_writeoptions_t *writes;
+    rocksdb_flushoptions_t *flushes;
+    rocksdb_writebatch_t *batch;
+};
+
+/* RocksDB tells in words, which name the file and the offset, and the words are its own: frees them. */
+static int fail(struct rocks *rocks, char *text)
+{
+    int code = -EIO;
+    if (strstr(text, "No space left") || strstr(text, "quota exceeded"))
+        code = -ENOSPC;
+    else if (strstr(text, "File too large"))
+        code = -EFBIG;
+    else if (strstr(text, "Corruption"))
+        code = -EBADMSG;
+    sieve_error_set(&rocks->sieve.error, code, "%s: RocksDB: %s", rocks->sieve.options.directory, text);
+    rocksdb_free(text);
+    return code;
+}
+
+static rocksdb_options_t *make_options(void)
+{
+    rocksdb_options_t *options = rocksdb_options_create();
+    rocksdb_options_set_create_if_missing(options, 1);
+    rocksdb_options_set_compression(options, rocksdb_no_compression); /* hashes */
+    rocksdb_options_set_write_buffer_size(options, SIEVE_ROCKS_MEMTABLE_BYTES);
+    rocksdb_options_set_max_background_jobs(options, SIEVE_ROCKS_JOBS_MAX);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
+    rocksdb_options_set_max_log_file_size(options, 1 << 20);
+    rocksdb_options_set_keep_log_file_num(options, 2);
+    rocksdb_block_based_table_options_t *tables = rocksdb_block_based_options_create();
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru(SIEVE_ROCKS_CACHE_BYTES);
+    rocksdb_block_based_options_set_block_cache(tables, cache);
+    rocksdb_cache_destroy(cache); /* the tables hold it */
+    /* Filters stay in memory. In the cache they would push each other out, and be read for every question. */
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(tables, 0);
+    rocksdb_block_based_options_set_filter_policy(
+        tables, rocksdb_filterpolicy_create_bloom_full(SIEVE_ROCKS_FILTER_BITS));
+    rocksdb_options_set_block_based_table_factory(options, tables);
+    rocksdb_block_based_options_destroy(tables);
+    return options;
+}
+
+static void close_rocks(struct sieve_disk *sieve)
+{
+    struct rocks *rocks = container_of(sieve, struct rocks, sieve);
+    if (rocks->db) {
+        rocksdb_column_family_handle_destroy(rocks->family);
+        rocksdb_close(rocks->db);
+    }
+    rocksdb_writebatch_destroy(rocks->batch);
+    rocksdb_flushoptions_destroy(rocks->flushes);
+    rocksdb_writeoptions_destroy(rocks->writes);
+    rocksdb_readoptions_destroy(rocks->reads);
+    rocksdb_options_destroy(rocks->options);
+    arena_fini(&rocks->arena);
+}
+
+/* The record and `span` words of the answers behind it. A new database has none, and version 0. */
+static int read_record(struct rocks *rocks, struct record *record, struct sieve_disk_span span,
+                       uint64_t *bitmap)
+{
+    char *error = NULL;
+    size_t bytes, offset = sizeof *record + span.first * 8;
+    char *value = rocksdb_get(rocks->db, rocks->reads, record_key, sizeof record_key, &bytes, &error);
+    *record = (struct record){0};
+    if (error)
+        return fail(rocks, error);
+    if (!value)
+        return 0;
+    if (bytes >= offset + span.count * 8) {
+        memcpy(record, value, sizeof *record);
+        if (span.count)
+            memcpy(bitmap, value + offset, span.count * 8);
+    } else
+        sieve_error_set(&rocks->sieve.error, -EBADMSG, "%s: the record has %zu bytes, expected %zu",
+                        rocks->sieve.options.directory, bytes, offset + span.count * 8);
+    rocksdb_free(value);
+    return rocks->sieve.error.code;
+}
+
+static int open_database(struct rocks *rocks)
+{
+    const char *names[] = {"default"};
+    const rocksdb_options_t *options[] = {rocks->options};
+    char *error = NULL;
+    struct record record;
+    rocks->db = rocksdb_open_column_families(rocks->options, rocks->sieve.options.directory, 1, names,
+                                             options, &rocks->family, &error);
+    if (error)
+        return fail(rocks, error);
+    if (read_record(rocks, &record, (struct sieve_disk_span){0, 0}, NULL) != 0)
+        return rocks->sieve.error.code;
+    rocks->sieve.version = record.version;
+    rocks->sieve.count = record.count;
+    rocks->sieve.answered = (struct sieve_disk_seens){record.version > 0, {record.seen}};
+    return 0;
+}
+
+static int open_rocks(struct sieve_disk *sieve)
+{
+    struct rocks *rocks = container_of(sieve, struct rocks, sieve);
+    struct arena_options memory = {.bytes =
+                                       sieve_sort_bytes(sieve->options.batch_max) + sizeof *rocks->group};
+    int error = arena_init(&rocks->arena, &memory);
+    if (error)
+        return sieve_error_of_call(&sieve->error, error, "get memory for", sieve->options.directory);
+    sieve_sort_init(&rocks->sort, &rocks->arena, sieve->options.batch_max);
+    rocks->group = arena_take(&rocks->arena, sizeof *rocks->group, sizeof(void *));
+    rocks->options = make_options();
+    rocks->reads = rocksdb_readoptions_create();
+    rocks->writes = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_disable_WAL(rocks->writes, 1);
+    rocks->flushes = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(rocks->flushes, 1);
+    rocks->batch = rocksdb_writebatch_create();
+    error = open_database(rocks);
+    if (error)
+        close_rocks(sieve);
+    return error;
+}
+
+static int take(struct sieve_disk *sieve, const struct sieve_disk_batch *batch)
+{
+    struct rocks *rocks = container_of(sieve, struct rocks, sieve);
+    sieve_sort_run(&rocks->sort, batch->signatures, batch->count);
+    return 0;
+}
+
+/* Of sorted signatures, those that are not in the database get their bit, and a place in the WriteBatch. Returns how
+ * many. */
+static uint64_t ask_group(struct rocks *rocks, const struct sieve_item *items, size_t count, uint64_t *bitmap)
+{
+    struct group *group = rocks->group;
+    uint64_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        group->keys[i] = __builtin_bswap64(items[i].signature);
+        group->key_list[i] = (const char *)&group->keys[i];
+        group->sizes[i] = sizeof group->keys[i];
+    }
+    rocksdb_batched_multi_get_cf(rocks->db, rocks->reads, rocks->family, count, group->key_list, group->sizes,
+                                 group->values, group->errors, true);
+    for (size_t i = 0; i < count; i++) {
+        if (group->errors[i])
+            fail(rocks, group->errors[i]);
+        if (group->values[i]) {
+            rocksdb_pinnableslice_destroy(group->values[i]);
+            continue;
+        }
+        bitmap[items[i].place / 64] |= UINT64_C(1) << items[i].place % 64;
+        rocksdb_writebatch_put(rocks->batch, group->key_list[i], group->sizes[i], "", 0);
+        found++;
+    }
+    return found;
+}
+
+/* The record's two parts are put together by RocksDB. */
+static void put_record(struct rocks *rocks, const struct record *record, const uint64_t *bitmap)
+{
+    const char *keys[] = {record_key}, *values[] = {(const char *)record, (const char *)bitmap};
+    size_t key_sizes[] = {sizeof record_key};
+    size_t value_sizes[] = {sizeof *record, sieve_disk_pending_words(&rocks->sieve) * sizeof *bitmap};
+    rocksdb_writebatch_putv(rocks->batch, 1, keys, key_sizes, 2, values, value_sizes);
+}
+
+static int merge(struct sieve_disk *sieve, uint64_t *bitmap)
+{
+    struct rocks *rocks = container_of(sieve, struct rocks, sieve);
+    const struct sieve_sort *sort = &rocks->sort;
+    struct record record = {.version = sieve->pending.batches[0].version,
+                            .count = sieve->count,
+                            .seen = sieve->pending.batches[0]};
+    char *error = NULL;
+    for (size_t at = 0, count; at < sort->count && !sieve->error.code; at += count) {
+        count = sort->count - at < SIEVE_ROCKS_GET_MAX ? sort->count - at : SIEVE_ROCKS_GET_MAX;
+        record.count += ask_group(rocks, sort->items + at, count, bitmap);
+    }
+    if (sieve->error.code)
+        return sieve->error.code;
+    put_record(rocks, &record, bitmap);
+    rocksdb_write(rocks->db, rocks->writes, rocks->batch, &error);
+    rocksdb_writebatch_clear(rocks->batch);
+    if (!error)
+        rocksdb_flush(rocks->db, rocks->flushes, &error);
+    if (error)
+        return fail(rocks, error);
+    sieve->count = record.count;
+    return 0;
+}
+
+static int recall(struct sieve_disk *sieve, struct sieve_disk_span span, uint64_t *bitmap)
+{
+    struct record record;
+    return read_record(container_of(sieve, struct rocks, sieve), &record, span, bitmap);
+}
+
+const struct sieve_disk_calls sieve_rocks = {
+    .bytes = sizeof(struct rocks),
+    .answers_at_once = true,
+    .open = open_rocks,
+    .close = close_rocks,
+    .take = take,
+    .merge = merge,
+    .recall = recall,
+};

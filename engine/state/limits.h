@@ -1,0 +1,14 @@
+/* Every bound of engine/state, with the reason for its value. */
+#pragma once
+
+/* journal: a file that has reached this length is followed by another at the next commit, so that old ones can be
+ * taken away one by one. */
+#define JOURNAL_FILE_BYTES_MAX (256u << 20)
+/* journal: memory of each loop for records on their way to the disk: some 40,000 new URLs. */
+#define JOURNAL_LOOP_BYTES (4u << 20)
+/* journal: payload of a frame that is not a loop's: a commit lists the files that changed, some dozens. */
+#define JOURNAL_PAYLOAD_BYTES_MAX (256u << 10)
+/* commit: how long blocks are written before the housekeeper's other jobs have their turn. */
+#define COMMIT_WORK_NS (10 * CLOCK_NS_PER_MS)
+/* commit: how often it is looked for blocks that loops have handed over. */
+#define COMMIT_LOOK_NS (10 * CLOCK_NS_PER_MS)

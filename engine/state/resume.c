@@ -1,0 +1,277 @@
+#include "engine/state/resume.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void resume_boot_id(char *id)
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    memset(id, 0, 40);
+    if (!file)
+        return; /* no machine has an empty one: it is never the same boot */
+    size_t len = fread(id, 1, 36, file);
+    id[len] = '\0';
+    fclose(file);
+}
+
+__attribute__((format(printf, 2, 3))) static bool refuse(struct resume *resume, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(resume->message, sizeof resume->message, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool refuse_place(struct resume *resume, const char *what, struct journal_place place)
+{
+    char name[32];
+    journal_name(name, place.number);
+    return refuse(resume, "%s/%s: %s at byte %llu", resume->state, name, what,
+                  (unsigned long long)place.offset);
+}
+
+static bool refuse_error(struct resume *resume, int error)
+{
+    return refuse(resume, "%s: %s", resume->state, strerror(-error));
+}
+
+static bool open_journal(struct resume *resume, struct journal_reader *reader)
+{
+    int error = journal_reader_init(reader, resume->disk, resume->state, 1);
+    return error == 0 || refuse_error(resume, error);
+}
+
+/* What the first reading of the journal has found. */
+struct survey {
+    uint64_t last_epoch; /* of the last COMMIT */
+    bool has_commit;
+    struct journal_session session;
+};
+
+static bool read_session(struct resume *resume, const struct journal_reader *reader,
+                         struct journal_session *session)
+{
+    if (reader->payload.len != sizeof *session)
+        return refuse_place(resume, "a session of another version of lycosa", reader->next);
+    memcpy(session, reader->payload.ptr, sizeof *session);
+    session->boot_id[sizeof session->boot_id - 1] = '\0';
+    session->version[sizeof session->version - 1] = '\0';
+    return true;
+}
+
+static bool survey_frame(struct resume *resume, struct survey *survey, const struct journal_reader *reader)
+{
+    resume->last_us = reader->frame.wall_us;
+    resume->has_ended = false;
+    switch ((enum journal_kind)reader->frame.kind) {
+    case JOURNAL_DATA:
+        break;
+    case JOURNAL_COMMIT:
+        survey->last_epoch = reader->frame.epoch;
+        survey->has_commit = true;
+        break;
+    case JOURNAL_SYNCED:
+        resume->synced_epoch = reader->frame.epoch;
+        resume->synced_us = reader->frame.wall_us;
+        break;
+    case JOURNAL_SESSION:
+        resume->has_failed = false;
+        return read_session(resume, reader, &survey->session);
+    case JOURNAL_FAILED:
+        resume->has_failed = true;
+        break;
+    case JOURNAL_END:
+        resume->has_ended = true;
+        break;
+    default:
+        return refuse_place(resume, "a frame of another version of lycosa", reader->next);
+    }
+    return true;
+}
+
+static bool trusts_last(const struct resume *resume)
+{
+    return resume->is_same_boot && !resume->has_failed && resume->trust == RESUME_TRUST_LAST;
+}
+
+/* The end of what was written is normal, and so is a gap behind the last commit that is known: after a crash of the
+ * machine, some of what came after it may be there and some not. In the middle of what was committed, something has
+ * changed the file: after a crash of the process the commits behind that place were there; after one of the machine
+ * those that were synced. */
+static bool judge_end(struct resume *resume, const struct survey *survey, struct journal_reader *reader)
+{
+    const unsigned kinds = 1u << JOURNAL_COMMIT | 1u << JOURNAL_SYNCED | 1u << JOURNAL_FAILED;
+    bool is_damaged = false, has_commit = false;
+    resume->torn = reader->next;
+    while (!reader->error && journal_reader_has_later(reader, kinds)) {
+        has_commit |= reader->frame.kind == JOURNAL_COMMIT;
+        resume->has_failed |= reader->frame.kind == JOURNAL_FAILED;
+        if (reader->frame.kind != JOURNAL_SYNCED)
+            continue;
+        is_damaged |= reader->frame.epoch > survey->last_epoch;
+        if (reader->frame.epoch <= resume->synced_epoch)
+            continue;
+        resume->synced_epoch = reader->frame.epoch;
+        resume->synced_us = reader->frame.wall_us;
+    }
+    if (reader->error)
+        return refuse_error(resume, reader->error);
+    is_damaged |= has_commit && trusts_last(resume);
+    return !is_damaged || refuse_place(resume, "the journal is damaged", resume->torn);
+}
+
+static void compare_boot(struct resume *resume, const struct survey *survey)
+{
+    char boot_id[40];
+    resume_boot_id(boot_id);
+    resume->is_same_boot = boot_id[0] && strcmp(boot_id, survey->session.boot_id) == 0;
+}
+
+static bool survey_journal(struct resume *resume, struct survey *survey)
+{
+    struct journal_reader reader;
+    enum journal_found found = JOURNAL_FOUND_END;
+    bool good = true;
+    int error = journal_reader_init(&reader, resume->disk, resume->state, 1);
+    if (error && error != -ENOENT)
+        good = refuse_error(resume, error);
+    while (!error && good && (found = journal_reader_next(&reader)) == JOURNAL_FOUND_FRAME) {
+        resume->journal_bytes += sizeof reader.frame + reader.frame.bytes;
+        good = survey_frame(resume, survey, &reader);
+    }
+    compare_boot(resume, survey);
+    if (good && found == JOURNAL_FOUND_TORN)
+        good = judge_end(resume, survey, &reader);
+    journal_reader_fini(&reader);
+    return good;
+}
+
+/* A file of the crawl, and not one that somebody has written into the journal to have it cut. */
+static bool is_name(struct slice name)
+{
+    return name.len > 0 && name.len < FILES_NAME_BYTES && name.ptr[0] != '/' &&
+           !memmem(name.ptr, name.len, "..", 2) && !slice_starts_with(name, SLICE("state/")) &&
+           !memchr(name.ptr, '\0', name.len);
+}
+
+static bool note_file(struct resume *resume, struct slice name, uint64_t length)
+{
+    if (!is_name(name))
+        return refuse(resume, "%s: a commit names a file that is none of the crawl's", resume->state);
+    for (size_t i = resume->file_count; i-- > 0;) /* the latest are asked for most */
+        if (slice_equals(slice_of(resume->files[i].name), name)) {
+            resume->files[i].length = length;
+            return true;
+        }
+    if (resume->file_count == resume->file_room) {
+        size_t room = resume->file_room ? 2 * resume->file_room : 64;
+        struct resume_file *files = realloc(resume->files, room * sizeof *files);
+        if (!files)
+            return refuse(resume, "no memory for the list of files");
+        resume->files = files;
+        resume->file_room = room;
+    }
+    struct resume_file *file = &resume->files[resume->file_count++];
+    snprintf(file->name, sizeof file->name, "%.*s", (int)name.len, name.ptr);
+    file->length = length;
+    return true;
+}
+
+/* Behind the commit there may be SYNCED frames, which are kept. */
+static bool find_end(struct resume *resume, struct journal_reader *reader)
+{
+    resume->end = resume->commit;
+    while (journal_reader_next(reader) == JOURNAL_FOUND_FRAME && reader->frame.kind == JOURNAL_SYNCED &&
+           reader->next.number == resume->commit.number) {
+        resume->end = reader->next;
+        resume->is_marked |= reader->frame.epoch == resume->epoch;
+    }
+    return !reader->error || refuse_error(resume, reader->error);
+}
+
+/* The second reading, up to the commit that was chosen: which files there are, and how long. */
+static bool read_commits(struct resume *resume)
+{
+    struct journal_reader reader;
+    bool good = open_journal(resume, &reader), is_found = false;
+    while (good && !is_found && journal_reader_next(&reader) == JOURNAL_FOUND_FRAME) {
+        struct slice rest = reader.payload, name;
+        uint64_t length;
+        if (reader.frame.kind == JOURNAL_SESSION)
+            good = read_session(resume, &reader, &resume->session);
+        if (reader.frame.kind != JOURNAL_COMMIT)
+            continue;
+        while (good && journal_next_file(&rest, &name, &length))
+            good = note_file(resume, name, length);
+        is_found = reader.frame.epoch == resume->epoch;
+        resume->commit = reader.next;
+        resume->commit_us = reader.frame.wall_us;
+    }
+    if (good && is_found)
+        good = find_end(resume, &reader);
+    else if (good)
+        good = refuse(resume, "%s: its last commit cannot be found", resume->state);
+    journal_reader_fini(&reader);
+    return good;
+}
+
+enum resume_result resume_look(struct resume *resume, const struct disk *disk, const char *directory,
+                               enum resume_trust trust)
+{
+    struct survey survey = {0};
+    *resume = (struct resume){.disk = disk, .directory = directory, .trust = trust, .end = {.number = 1}};
+    snprintf(resume->state, sizeof resume->state, "%s/state", directory);
+    if (!survey_journal(resume, &survey))
+        return RESUME_REFUSED;
+    resume->epoch = trusts_last(resume) ? survey.last_epoch : resume->synced_epoch;
+    if (!survey.has_commit || resume->epoch == 0)
+        return RESUME_NOTHING;
+    return read_commits(resume) ? RESUME_READY : RESUME_REFUSED;
+}
+
+void resume_fini(struct resume *resume)
+{
+    free(resume->files);
+    resume->files = NULL;
+}
+
+bool resume_replay(struct resume *resume, resume_take *take, void *owner)
+{
+    struct journal_reader reader;
+    struct record record;
+    uint64_t last_us = 0;
+    bool good = open_journal(resume, &reader);
+    while (good &&
+           (reader.next.number < resume->commit.number ||
+            (reader.next.number == resume->commit.number && reader.next.offset < resume->commit.offset))) {
+        struct slice via = {"", 0};
+        if (journal_reader_next(&reader) != JOURNAL_FOUND_FRAME) {
+            good = refuse_place(resume, "the journal has changed", reader.next);
+            break;
+        }
+        if (reader.frame.kind == JOURNAL_SESSION)
+            good = take(owner,
+                        &(struct record){.type = RECORD_SESSION,
+                                         .session = {.begin_us = reader.frame.wall_us, .last_us = last_us}},
+                        via);
+        if (reader.frame.kind == JOURNAL_DATA || reader.frame.kind == JOURNAL_COMMIT)
+            last_us = reader.frame.wall_us;
+        if (reader.frame.kind != JOURNAL_DATA)
+            continue;
+        struct slice rest = reader.payload;
+        while (good && record_read(&rest, &record)) {
+            if (record.type == RECORD_VIA)
+                via = record.via;
+            else
+                good = take(owner, &record, via);
+        }
+        if (good && rest.len)
+            good = refuse_place(resume, "records of another version of lycosa", reader.next);
+    }
+    journal_reader_fini(&reader);
+    return good;
+}

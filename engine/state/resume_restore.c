@@ -1,0 +1,215 @@
+/* Cuts a crawl's directory back to a commit. Every step only takes away what the commit does not name, so a step that
+ * was interrupted is simply made again.
+ *
+ * An earlier process may have died before it had synced the commit, and no later one will touch its files again. So
+ * they are synced here, and the journal is told: SYNCED takes the place of what came after the commit, and only
+ * then the rest of the journal is cut off. At each moment the journal says that the commit is synced, or still says
+ * that an earlier one is; a crash of the machine never goes back behind both. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/disk/files.h"
+#include "engine/state/resume.h"
+#include "lockfree/clock.h"
+
+/* Files that are not in warc/ and that only grow. */
+static const char *const logs[] = {"crawl.log"};
+
+static bool refuse(struct resume *resume, const char *name, const char *what)
+{
+    snprintf(resume->message, sizeof resume->message, "%s/%s: %s", resume->directory, name, what);
+    return false;
+}
+
+static bool restore_file(struct resume *resume, const struct resume_file *file)
+{
+    int error = files_restore(resume->disk, resume->directory, file->name, file->length);
+    if (error == -EBADMSG)
+        return refuse(resume, file->name, "is shorter than it was when it was committed");
+    return error == 0 || refuse(resume, file->name, strerror(-error));
+}
+
+static int sync_open(struct resume *resume, int fd)
+{
+    int error = resume->disk->sync(resume->disk->owner, fd);
+    resume->has_failed |= error != 0;
+    return error;
+}
+
+static int sync_path(struct resume *resume, const char *path)
+{
+    const struct disk *disk = resume->disk;
+    int fd = disk->open(disk->owner, path, O_WRONLY);
+    if (fd < 0)
+        return fd;
+    int error = sync_open(resume, fd), closed = disk->close(disk->owner, fd);
+    return error ? error : closed;
+}
+
+static int sync_file(struct resume *resume, const struct resume_file *file)
+{
+    char path[2 * FILES_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", resume->directory, file->name);
+    return sync_path(resume, path);
+}
+
+/* A file of which no commit knows: it was begun after it. */
+struct strays {
+    struct resume *resume;
+    const char *folder;
+    int error;
+};
+
+static bool is_listed(const struct resume *resume, const char *name)
+{
+    for (size_t i = 0; i < resume->file_count; i++)
+        if (strcmp(resume->files[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void remove_stray(void *argument, const char *entry)
+{
+    struct strays *strays = argument;
+    const struct disk *disk = strays->resume->disk;
+    char name[FILES_PATH_BYTES], path[2 * FILES_PATH_BYTES];
+    snprintf(name, sizeof name, "%s/%s", strays->folder, entry);
+    if (strays->error || is_listed(strays->resume, name))
+        return;
+    snprintf(path, sizeof path, "%s/%s", strays->resume->directory, name);
+    strays->error = disk->unlink(disk->owner, path);
+}
+
+static bool remove_strays(struct resume *resume, const char *folder)
+{
+    struct strays strays = {.resume = resume, .folder = folder};
+    char path[FILES_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", resume->directory, folder);
+    int error = resume->disk->list(resume->disk->owner, path, remove_stray, &strays);
+    if (error == -ENOENT)
+        return true; /* pages are not stored */
+    error = error ? error : strays.error;
+    return error == 0 || refuse(resume, folder, strerror(-error));
+}
+
+static bool remove_logs(struct resume *resume)
+{
+    const struct disk *disk = resume->disk;
+    char path[FILES_PATH_BYTES];
+    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
+        if (is_listed(resume, logs[i]))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", resume->directory, logs[i]);
+        int error = disk->unlink(disk->owner, path);
+        if (error && error != -ENOENT)
+            return refuse(resume, logs[i], strerror(-error));
+    }
+    return true;
+}
+
+static int sync_directories(struct resume *resume)
+{
+    const struct disk *disk = resume->disk;
+    char warc[FILES_PATH_BYTES];
+    snprintf(warc, sizeof warc, "%s/warc", resume->directory);
+    int error = disk->sync_directory(disk->owner, resume->directory);
+    if (!error)
+        error = disk->sync_directory(disk->owner, resume->state);
+    if (!error)
+        error = disk->sync_directory(disk->owner, warc);
+    if (error == -ENOENT)
+        return 0; /* pages are not stored */
+    resume->has_failed |= error != 0;
+    return error;
+}
+
+struct journal_path {
+    char text[2 * FILES_PATH_BYTES];
+};
+
+static struct journal_path journal_path(const struct resume *resume, unsigned number)
+{
+    struct journal_path path;
+    char name[32];
+    journal_name(name, number);
+    snprintf(path.text, sizeof path.text, "%s/%s", resume->state, name);
+    return path;
+}
+
+/* Writes a frame to where the next session goes on, over what is there. */
+static int mark(const struct resume *resume, int fd, enum journal_kind kind)
+{
+    const struct disk *disk = resume->disk;
+    struct journal_frame frame = {
+        .magic = JOURNAL_MAGIC, .kind = (uint16_t)kind, .epoch = resume->epoch, .wall_us = clock_wall_us()};
+    frame.checksum = journal_checksum(&frame, "");
+    struct slice bytes = {(const char *)&frame, sizeof frame};
+    return disk_write_all_at(disk, fd, resume->end.offset, bytes);
+}
+
+/* The files are as the commit says; now that holds for ever. The journal is synced before it says so: SYNCED must not be
+ * there without the commit. */
+static int sync_commit(struct resume *resume, int journal)
+{
+    int error = 0;
+    for (size_t i = 0; i < resume->file_count && !error; i++)
+        error = sync_file(resume, &resume->files[i]);
+    error = error ? error : sync_directories(resume);
+    return error ? error : sync_open(resume, journal);
+}
+
+/* A sync that fails tells of data that is lost: the next look at the journal must not trust this commit again. */
+static bool make_durable(struct resume *resume)
+{
+    const struct disk *disk = resume->disk;
+    struct journal_path path = journal_path(resume, resume->commit.number);
+    int fd = disk->open(disk->owner, path.text, O_WRONLY);
+    if (fd < 0)
+        return refuse(resume, "state", strerror(-fd));
+    resume->has_failed = false; /* what had failed is behind the commit */
+    int error = sync_commit(resume, fd);
+    if (!error && !resume->is_marked)
+        error = mark(resume, fd, JOURNAL_SYNCED);
+    error = error ? error : sync_open(resume, fd);
+    if (resume->has_failed)
+        mark(resume, fd, JOURNAL_FAILED);
+    disk->close(disk->owner, fd);
+    if (error)
+        return refuse(resume, "state", strerror(-error));
+    if (!resume->is_marked)
+        resume->end.offset += sizeof(struct journal_frame);
+    resume->is_marked = true;
+    return true;
+}
+
+/* The journal ends with the commit. Files behind it go first: one that were left alone would be read as what comes after
+ * the commit. */
+static bool cut_journal(struct resume *resume)
+{
+    const struct disk *disk = resume->disk;
+    struct journal_path path = journal_path(resume, resume->end.number);
+    unsigned last = resume->commit.number;
+    int64_t size;
+    while ((size = disk->size(disk->owner, journal_path(resume, last + 1).text)) >= 0)
+        last++;
+    int error = size == -ENOENT ? 0 : (int)size;
+    for (; last > resume->commit.number && !error; last--)
+        error = disk->unlink(disk->owner, journal_path(resume, last).text);
+    if (!error && resume->epoch && disk->size(disk->owner, path.text) != (int64_t)resume->end.offset)
+        error = disk->truncate(disk->owner, path.text, resume->end.offset);
+    if (!error && resume->epoch)
+        error = sync_path(resume, path.text);
+    error = error ? error : disk->sync_directory(disk->owner, resume->state);
+    return error == 0 || refuse(resume, "state", strerror(-error));
+}
+
+bool resume_restore(struct resume *resume)
+{
+    for (size_t i = 0; i < resume->file_count; i++)
+        if (!restore_file(resume, &resume->files[i]))
+            return false;
+    return remove_strays(resume, "warc") && remove_logs(resume) &&
+           (resume->epoch == 0 || make_durable(resume)) && cut_journal(resume);
+}

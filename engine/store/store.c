@@ -1,0 +1,261 @@
+#include "engine/store/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <isa-l.h>
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lockfree/clock.h"
+
+/* Incompressible input of n bytes grows by less than n >> GZIP_GROWTH_SHIFT plus this constant, with either
+ * library. */
+enum { GZIP_GROWTH_SHIFT = 8, GZIP_EXTRA_BYTES = 512 };
+
+/* The longest URL and the other fields. */
+enum { REQUEST_BYTES_MAX = URL_BYTES_MAX + 4096 };
+
+/* igzip's memory at level 1: fast, and a third less output than level 0. */
+enum { IGZIP_LEVEL = 1 };
+
+static size_t compressed_bound(size_t bytes)
+{
+    return bytes + (bytes >> GZIP_GROWTH_SHIFT) + GZIP_EXTRA_BYTES;
+}
+
+static size_t record_bytes_max(const struct tuning *tuning)
+{
+    return tuning->fixed.net.body_bytes_max + tuning->fixed.net.head_bytes_max + WARC_HEADER_BYTES_MAX +
+           WARC_TRAILER_BYTES;
+}
+
+/* Bytes that must be free in the outlet before a page is begun, because a page must be whole in one file. */
+static size_t room_needed(size_t response_bytes, size_t request_bytes)
+{
+    return compressed_bound(response_bytes + WARC_HEADER_BYTES_MAX)  /* response */
+           + compressed_bound(request_bytes + WARC_HEADER_BYTES_MAX) /* request */
+           + 2 * OUTLET_BLOCK_BYTES; /* a warcinfo, and the unused rest of a block when a file begins */
+}
+
+static bool make_compressor(struct store *store)
+{
+    if (store->tuning->fixed.store.compress == TUNING_COMPRESS_NONE)
+        return true;
+    if (store->tuning->fixed.store.level > 1) {
+        store->compressor = libdeflate_alloc_compressor((int)store->tuning->fixed.store.level);
+        return store->compressor;
+    }
+    store->igzip = calloc(1, sizeof *store->igzip);
+    if (!store->igzip)
+        return false;
+    store->igzip->level_buf = malloc(ISAL_DEF_LVL1_DEFAULT);
+    return store->igzip->level_buf;
+}
+
+int store_init(struct store *store, const struct tuning *tuning, struct files *files, unsigned loop)
+{
+    *store = (struct store){.tuning = tuning, .loop = loop};
+    size_t bytes = tuning->fixed.store.buffer_bytes / tuning->fixed.crawl.threads;
+    size_t record_max = tuning->fixed.net.body_bytes_max + tuning->fixed.net.head_bytes_max;
+    size_t blocks = room_needed(record_max, REQUEST_BYTES_MAX) / OUTLET_BLOCK_BYTES + 1;
+    size_t least = blocks * sizeof(struct outlet_block);
+    struct outlet_options options = {.files = files, .bytes = bytes > least ? bytes : least};
+    int error = outlet_init(&store->outlet, &options);
+    if (error)
+        return error;
+    size_t request_max = WARC_HEADER_BYTES_MAX + REQUEST_BYTES_MAX + WARC_TRAILER_BYTES;
+    size_t response_max = record_bytes_max(tuning);
+    store->scratch_bytes = compressed_bound(response_max > request_max ? response_max : request_max);
+    store->scratch = malloc(store->scratch_bytes);
+    warc_ids_init(&store->ids);
+    if (make_compressor(store) && store->scratch)
+        return 0;
+    store_fini(store);
+    return -ENOMEM;
+}
+
+/* May be called twice, and after a failed store_init. */
+void store_fini(struct store *store)
+{
+    if (store->compressor)
+        libdeflate_free_compressor(store->compressor);
+    if (store->igzip)
+        free(store->igzip->level_buf);
+    free(store->igzip);
+    free(store->scratch);
+    outlet_fini(&store->outlet);
+    store->compressor = NULL;
+    store->igzip = NULL;
+    store->scratch = NULL;
+}
+
+/* `out` has room for compressed_bound(record.len). */
+static size_t compress_record(struct store *store, struct slice record, char *out, size_t room)
+{
+    if (store->compressor)
+        return libdeflate_gzip_compress(store->compressor, record.ptr, record.len, out, room);
+    uint8_t *level_buf = store->igzip->level_buf;
+    isal_deflate_stateless_init(store->igzip);
+    store->igzip->level = IGZIP_LEVEL;
+    store->igzip->level_buf = level_buf;
+    store->igzip->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+    store->igzip->gzip_flag = IGZIP_GZIP;
+    store->igzip->end_of_stream = 1;
+    store->igzip->flush = NO_FLUSH;
+    store->igzip->next_in = (uint8_t *)(uintptr_t)record.ptr;
+    store->igzip->avail_in = (uint32_t)record.len;
+    store->igzip->next_out = (uint8_t *)out;
+    store->igzip->avail_out = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+    int result = isal_deflate_stateless(store->igzip);
+    assert(result == COMP_OK);
+    (void)result;
+    return store->igzip->total_out;
+}
+
+/* The caller has checked that the outlet has room. */
+static void write_record(struct store *store, struct slice record)
+{
+    size_t written = record.len, room;
+    if (store->tuning->fixed.store.compress == TUNING_COMPRESS_NONE) {
+        outlet_append(&store->outlet, record);
+    } else {
+        char *space = outlet_space(&store->outlet, &room);
+        bool fits = room >= compressed_bound(record.len);
+        written =
+            compress_record(store, record, fits ? space : store->scratch, fits ? room : store->scratch_bytes);
+        if (fits)
+            outlet_claim(&store->outlet, written);
+        else
+            outlet_append(&store->outlet, (struct slice){store->scratch, written});
+    }
+    store->offset += written;
+}
+
+static void name_file(struct store *store)
+{
+    char date[WARC_DATE_CHARS], digits[18] = {0};
+    size_t count = 0;
+    warc_write_date(date, clock_wall_us());
+    for (size_t i = 0; i < sizeof date && count < 17; i++)
+        if (date[i] >= '0' && date[i] <= '9')
+            digits[count++] = date[i];
+    snprintf(store->filename, sizeof store->filename, "%.100s-%s-%05u-%02u.warc%s",
+             store->tuning->fixed.store.prefix, digits, store->serial, store->loop,
+             store->tuning->fixed.store.compress == TUNING_COMPRESS_GZIP ? ".gz" : "");
+}
+
+/* Opens a file and writes its first record. False: no room now. */
+static bool begin_file(struct store *store)
+{
+    char record[WARC_HEADER_BYTES_MAX + 4096], hostname[256] = "", agent[1024];
+    char path[FILES_NAME_BYTES + 8];
+    name_file(store);
+    snprintf(path, sizeof path, "warc/%s", store->filename);
+    if (!outlet_open(&store->outlet, path))
+        return false;
+    gethostname(hostname, sizeof hostname - 1);
+    tuning_user_agent(store->tuning, agent, sizeof agent);
+    store->serial++;
+    store->offset = 0;
+    store->warcinfo = warc_ids_next(&store->ids);
+    char *block = record + WARC_HEADER_BYTES_MAX;
+    const struct tuning *tuning = store->tuning;
+    const char *version = tuning->fixed.store.warc == TUNING_WARC_1_0 ? "1.0" : "1.1";
+    int len = snprintf(
+        block, 4000,
+        "software: lycosa/%s\r\nformat: WARC File Format %s\r\n"
+        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-%s/\r\n"
+        "hostname: %s\r\nrobots: %s\r\nhttp-header-user-agent: %s\r\n%s%s%s",
+        LYCOSA_VERSION, version, version, hostname, tuning->fixed.robots.obey ? "obey" : "ignore", agent,
+        tuning->fixed.crawl.operator_name[0] ? "operator: " : "", tuning->fixed.crawl.operator_name,
+        tuning->fixed.crawl.operator_name[0] ? "\r\n" : "");
+    struct warc_record info = {.type = WARC_INFO,
+                               .is_1_0 = tuning->fixed.store.warc == TUNING_WARC_1_0,
+                               .id = store->warcinfo,
+                               .date_us = clock_wall_us(),
+                               .filename = slice_of(store->filename),
+                               .block = {block, (size_t)len}};
+    char header[WARC_HEADER_BYTES_MAX];
+    size_t header_len = warc_write_header(header, &info);
+    char *start = block - header_len;
+    memcpy(start, header, header_len);
+    memcpy(block + len, "\r\n\r\n", WARC_TRAILER_BYTES);
+    write_record(store, slice_between(start, block + len + WARC_TRAILER_BYTES));
+    return true;
+}
+
+/* Renames the field in place: both names have 17 letters. */
+static void hide_transfer_encoding(char *head, size_t head_len)
+{
+    static const char from[] = "\ntransfer-encoding", to[] = "\nX-Transfer-Coding";
+    for (size_t i = 0; i + sizeof from - 1 <= head_len; i++)
+        if (head[i] == '\n' && strncasecmp(head + i, from, sizeof from - 1) == 0)
+            memcpy(head + i, to, sizeof to - 1);
+}
+
+static void write_response(struct store *store, const struct store_page *page, const struct warc_id *id)
+{
+    struct slice block = {page->response, page->head_len + page->body_len};
+    struct warc_record record = {
+        .type = WARC_RESPONSE,
+        .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
+        .id = *id,
+        .date_us = page->date_us,
+        .target_uri = page->url,
+        .address = page->address,
+        .warcinfo = &store->warcinfo,
+        .truncated = page->truncated,
+        .tls_protocol = page->tls_protocol,
+        .tls_suite = page->tls_suite,
+        .block = block,
+        .payload = {page->response + page->head_len, page->body_len},
+        .payload_digest = page->payload_digest,
+    };
+    char header[WARC_HEADER_BYTES_MAX];
+    size_t len = warc_write_header(header, &record);
+    char *start = page->response - len, *end = page->response + block.len;
+    memcpy(start, header, len);
+    memcpy(end, "\r\n\r\n", WARC_TRAILER_BYTES);
+    write_record(store, slice_between(start, end + WARC_TRAILER_BYTES));
+}
+
+static void write_request(struct store *store, const struct store_page *page, const struct warc_id *response)
+{
+    char record[2 * WARC_HEADER_BYTES_MAX + 4096];
+    struct warc_record request = {
+        .type = WARC_REQUEST,
+        .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
+        .id = warc_ids_next(&store->ids),
+        .date_us = page->date_us,
+        .target_uri = page->url,
+        .warcinfo = &store->warcinfo,
+        .concurrent_to = response,
+        .tls_protocol = page->tls_protocol,
+        .tls_suite = page->tls_suite,
+        .block = page->request,
+    };
+    size_t len = warc_write_header(record, &request);
+    assert(len + page->request.len + WARC_TRAILER_BYTES <= sizeof record);
+    memcpy(record + len, page->request.ptr, page->request.len);
+    len += page->request.len;
+    memcpy(record + len, "\r\n\r\n", WARC_TRAILER_BYTES);
+    write_record(store, (struct slice){record, len + WARC_TRAILER_BYTES});
+}
+
+bool store_add(struct store *store, const struct store_page *page)
+{
+    if (outlet_room(&store->outlet) < room_needed(page->head_len + page->body_len, page->request.len)) {
+        outlet_flush(&store->outlet); /* else the block that is not full would never be written */
+        return false;
+    }
+    if ((store->serial == 0 || store->offset >= store->tuning->fixed.store.file_bytes) && !begin_file(store))
+        return false;
+    struct warc_id response = warc_ids_next(&store->ids);
+    hide_transfer_encoding(page->response, page->head_len);
+    write_response(store, page, &response);
+    write_request(store, page, &response);
+    return true;
+}

@@ -1,0 +1,181 @@
+#include "engine/store/warc.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "lockfree/clock.h"
+
+/* "2026-11-16T07:19:47" */
+enum { WARC_SECONDS_CHARS = 19 };
+
+void warc_ids_init(struct warc_ids *ids)
+{
+    if (getrandom(ids->state, sizeof ids->state, 0) != sizeof ids->state) {
+        ids->state[0] = clock_now_ns();
+        ids->state[1] = (uintptr_t)ids;
+    }
+    ids->state[0] |= 1; /* the generator must not start from zero */
+}
+
+/* xorshift128+: ids must be different, but need not be secret. */
+static uint64_t next_random(struct warc_ids *ids)
+{
+    uint64_t x = ids->state[0], y = ids->state[1];
+    ids->state[0] = y;
+    x ^= x << 23;
+    ids->state[1] = x ^ y ^ (x >> 17) ^ (y >> 26);
+    return ids->state[1] + y;
+}
+
+struct warc_id warc_ids_next(struct warc_ids *ids)
+{
+    static const char hex[] = "0123456789abcdef";
+    uint64_t high = next_random(ids), low = next_random(ids);
+    high = (high & ~UINT64_C(0xf000)) | 0x4000;             /* version 4 */
+    low = (low & ~(UINT64_C(3) << 62)) | UINT64_C(2) << 62; /* variant 1 */
+    struct warc_id id = {"urn:uuid:"};
+    char *out = id.text + 9;
+    for (int i = 0; i < 32; i++) {
+        if (i == 8 || i == 12 || i == 16 || i == 20)
+            *out++ = '-';
+        uint64_t half = i < 16 ? high : low;
+        *out++ = hex[half >> (60 - 4 * (i % 16)) & 15];
+    }
+    *out = '\0';
+    return id;
+}
+
+static void write_digits(char *out, unsigned digits, unsigned value)
+{
+    while (digits > 0) {
+        out[--digits] = (char)('0' + value % 10);
+        value /= 10;
+    }
+}
+
+/* Years of the Gregorian calendar begin in March here, so that the leap day is the last day of its year. An
+ * era has 400 years, day 0 is 0000-03-01. Not gmtime_r, which takes a lock of the C library. */
+static void write_day(char *out, unsigned days_since_1970)
+{
+    unsigned days = days_since_1970 + 719468, era = days / 146097, of_era = days % 146097;
+    unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
+    unsigned month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
+    bool is_next = month >= 10; /* January and February */
+    write_digits(out, 4, era * 400 + year + is_next);
+    write_digits(out + 5, 2, is_next ? month - 9 : month + 3);
+    write_digits(out + 8, 2, day);
+    out[4] = out[7] = '-';
+}
+
+void warc_write_date(char *buffer, uint64_t date_us)
+{
+    unsigned seconds = (unsigned)(date_us / 1000000 % 86400);
+    write_day(buffer, (unsigned)(date_us / 1000000 / 86400));
+    write_digits(buffer + 11, 2, seconds / 3600);
+    write_digits(buffer + 14, 2, seconds / 60 % 60);
+    write_digits(buffer + 17, 2, seconds % 60);
+    write_digits(buffer + 20, 6, (unsigned)(date_us % 1000000));
+    buffer[10] = 'T';
+    buffer[13] = buffer[16] = ':';
+    buffer[19] = '.';
+    buffer[26] = 'Z';
+}
+
+/* Where the next field goes. */
+struct writer {
+    char *at, *end;
+};
+
+static void put(struct writer *writer, struct slice text)
+{
+    assert((size_t)(writer->end - writer->at) >= text.len);
+    memcpy(writer->at, text.ptr, text.len);
+    writer->at += text.len;
+}
+
+static void put_field(struct writer *writer, const char *name, struct slice value)
+{
+    if (value.len == 0)
+        return;
+    put(writer, slice_of(name));
+    put(writer, SLICE(": "));
+    put(writer, value);
+    put(writer, SLICE("\r\n"));
+}
+
+/* Record ids stand in angle brackets, URIs do not. */
+static void put_id(struct writer *writer, const char *name, const struct warc_id *id)
+{
+    if (!id)
+        return;
+    put(writer, slice_of(name));
+    put(writer, SLICE(": <"));
+    put(writer, (struct slice){id->text, WARC_ID_CHARS});
+    put(writer, SLICE(">\r\n"));
+}
+
+static void put_digest(struct writer *writer, const char *name, const unsigned char *digest)
+{
+    char text[5 + FINGERPRINT_BASE32_CHARS];
+    memcpy(text, "sha1:", 5);
+    fingerprint_base32(digest, text + 5);
+    put_field(writer, name, (struct slice){text, sizeof text});
+}
+
+static void put_digest_of(struct writer *writer, const char *name, struct slice bytes)
+{
+    struct fingerprint_sha1 sha1;
+    unsigned char digest[FINGERPRINT_SHA1_BYTES];
+    fingerprint_sha1_init(&sha1);
+    fingerprint_sha1_push(&sha1, bytes);
+    fingerprint_sha1_finish(&sha1, digest);
+    put_digest(writer, name, digest);
+}
+
+static const struct {
+    struct slice type, content;
+} types[] = {
+    [WARC_INFO] = {{"warcinfo", 8}, {"application/warc-fields", 23}},
+    [WARC_RESPONSE] = {{"response", 8}, {"application/http; msgtype=response", 34}},
+    [WARC_REQUEST] = {{"request", 7}, {"application/http; msgtype=request", 33}},
+    [WARC_METADATA] = {{"metadata", 8}, {"application/warc-fields", 23}},
+};
+
+size_t warc_write_header(char *buffer, const struct warc_record *record)
+{
+    struct writer writer = {buffer, buffer + WARC_HEADER_BYTES_MAX};
+    char date[WARC_DATE_CHARS], length[24];
+    warc_write_date(date, record->date_us);
+    if (record->is_1_0)
+        date[WARC_SECONDS_CHARS] = 'Z';
+    put(&writer, record->is_1_0 ? SLICE("WARC/1.0\r\n") : SLICE("WARC/1.1\r\n"));
+    put_field(&writer, "WARC-Type", types[record->type].type);
+    put_id(&writer, "WARC-Record-ID", &record->id);
+    put_field(&writer, "WARC-Date",
+              (struct slice){date, record->is_1_0 ? WARC_SECONDS_CHARS + 1 : sizeof date});
+    put_field(&writer, "WARC-Target-URI", record->target_uri);
+    put_field(&writer, "WARC-IP-Address", record->address);
+    put_field(&writer, "WARC-Filename", record->filename);
+    put_id(&writer, "WARC-Warcinfo-ID", record->warcinfo);
+    put_id(&writer, "WARC-Concurrent-To", record->concurrent_to);
+    put_field(&writer, "WARC-Truncated", record->truncated);
+    if (!record->is_1_0 && (record->type == WARC_RESPONSE || record->type == WARC_REQUEST)) {
+        put_field(&writer, "WARC-Protocol", SLICE("http/1.1"));
+        put_field(&writer, "WARC-Protocol", record->tls_protocol);
+        put_field(&writer, "WARC-Cipher-Suite", record->tls_suite);
+    }
+    put_digest_of(&writer, "WARC-Block-Digest", record->block);
+    if (record->payload_digest)
+        put_digest(&writer, "WARC-Payload-Digest", record->payload_digest);
+    else if (record->payload.ptr)
+        put_digest_of(&writer, "WARC-Payload-Digest", record->payload);
+    put_field(&writer, "Content-Type", types[record->type].content);
+    int digits = snprintf(length, sizeof length, "%zu", record->block.len);
+    put_field(&writer, "Content-Length", (struct slice){length, (size_t)digits});
+    put(&writer, SLICE("\r\n"));
+    return (size_t)(writer.at - buffer);
+}

@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""A crawl that is killed and resumed, at any instant and any number of times, ends with what it would have fetched in one
+life: each page once in the WARC files, a line for each in crawl.log, and no host visited too soon."""
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import warc  # noqa: E402
+from simulated import BUILD, IMPATIENT, RUDE, Web, is_sanitized, main, merge, tuning_text, wait_until  # noqa: E402
+
+LONG = os.environ.get("LYCOSA_LONG") == "ON"
+POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200ms", "host-min-idle": "50ms",
+                         "address-min-idle": "20ms"}}
+AUDIT = ["--ratio", "1", "--ip-ratio", "1", "--burst-ms", "200", "--min-idle-ms", "50", "--ip-min-idle-ms", "20"]
+END_S = 180
+
+
+class Lives:
+    """One crawl in several processes."""
+
+    def __init__(self, web, *tunings):
+        self.web = web
+        self.directory = web.directory / f"lives-{len(list(web.directory.iterdir()))}"
+        self.tuning = web.directory / "lives.ini"
+        base = {"store": {"robots": "no"}, "scope": {"mode": "any"}, "net": {"dns-servers": web.dns},
+                "state": {"commit": "20ms", "sync": "100ms"}}
+        self.tuning.write_text(tuning_text(merge(base, IMPATIENT, *tunings)))
+        self.seeds = web.seeds()
+        self.kills = 0
+
+    def command(self, *arguments):
+        """Begins the crawl, or goes on with it if it has come so far."""
+        if all((self.directory / name).exists() for name in ("seeds.txt", "tuning.ini", "state/lock")):
+            return [BUILD / "lycosa", "crawl", "--resume", self.directory, *arguments]
+        shutil.rmtree(self.directory, ignore_errors=True)
+        return [BUILD / "lycosa", "crawl", "-c", self.tuning, "-o", self.directory, *arguments, self.seeds]
+
+    def start(self, *arguments, **process):
+        return subprocess.Popen(self.command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                **process)
+
+    def kill_after(self, seconds, *arguments):
+        """True if it was killed, False if it had ended by then."""
+        process = self.start(*arguments)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.kills += 1
+            return True
+        _, errors = process.communicate()
+        assert process.returncode == 0, (process.returncode, errors)
+        return False
+
+    def run(self, *arguments, code=0, **process):
+        process = self.start(*arguments, **process)
+        try:
+            self.stdout, self.stderr = process.communicate(timeout=END_S)
+        finally:
+            process.kill()
+        assert process.returncode == code, (process.returncode, self.stdout, self.stderr)
+        return self
+
+    def summary(self):
+        return json.loads((self.directory / "summary.json").read_text())
+
+    def log(self):
+        return [line.split() for line in (self.directory / "crawl.log").read_text().splitlines()]
+
+    def fetched(self):
+        return [row[3] for row in self.log() if int(row[1]) > 0]
+
+    def stored(self):
+        """Every record is read and its digests are checked: a member that is cut off fails here."""
+        return [record["WARC-Target-URI"] for path in sorted((self.directory / "warc").iterdir())
+                for record in warc.read(path) if record["WARC-Type"] == "response"]
+
+    def check(self, truth=None):
+        """Log and store hold the same, each once; and just what there is to be had."""
+        fetched, stored = self.fetched(), self.stored()
+        assert not list(self.directory.rglob("*.open")), "a file was left open"
+        twice = [url for url, count in Counter(stored).items() if count > 1]
+        assert not twice, f"{len(twice)} stored twice, first {twice[:3]}"
+        assert sorted(fetched) == sorted(stored), "crawl.log and the WARC files differ"
+        if truth is not None:
+            missing, extra = sorted(set(truth) - set(stored)), sorted(set(stored) - set(truth))
+            assert not missing, f"{len(missing)} of {len(truth)} missing, first {missing[:3]}"
+            assert not extra, f"{len(extra)} too many, first {extra[:3]}"
+        summary = self.summary()
+        assert summary["stored"] == len(stored), summary
+        if summary["end"] not in ("disk-full", "failed"):  # then pages were fetched that could not be kept
+            assert summary["pages"] == len(fetched), summary
+        return len(stored)
+
+
+def random_wait(rng):
+    """From the first milliseconds on, in which the journal is opened or read, to the middle of the crawl."""
+    return rng.choice([rng.uniform(0, 0.03), rng.uniform(0, 0.5), rng.uniform(0, 2.5)])
+
+
+def crawl_with_kills(number, memory, threads, kills):
+    rng = random.Random(number)
+    with Web("--hosts", str(rng.choice([20, 40, 80])), "--pages", "30", "--seed", str(number)) as web:
+        lives = Lives(web, POLITE, {"memory": memory})
+        begun = time.monotonic()
+        while lives.kills < kills and lives.kill_after(random_wait(rng), "--threads", str(rng.choice(threads))):
+            pass
+        lives.run("--threads", str(threads[0]))
+        count = lives.check(web.truth())
+        text, violations = web.audit(*AUDIT, "--kills", str(lives.kills))
+        print(f"  web {number}, {memory}, {threads} loops: {lives.kills} kills, {count} pages, "
+              f"{violations} violations, {time.monotonic() - begun:.1f} s", flush=True)
+        assert violations == 0, text
+        return lives.kills
+
+
+def test_kills():
+    """100 kills; with --long 1,000 over 40 webs. With room for 16 hosts most URLs wait on disk."""
+    webs, kills = (40, 25) if LONG else (2, 6) if is_sanitized() else (8, 13)
+    cases = [({}, (1,)), ({"hosts": "16"}, (2,)), ({"sieve-kind": "bloom"}, (2,)), ({"hosts": "16"}, (1, 2))]
+    with ThreadPoolExecutor(4) as pool:  # they rest more than they run
+        total = sum(pool.map(lambda number: crawl_with_kills(number, *cases[number % len(cases)], kills), range(webs)))
+    print(f"  {total} kills in {webs} crawls")
+    assert total > webs * kills // 2, "most crawls ended before they were killed"
+
+
+def test_a_limit_counts_all_lives():
+    """max-pages and pages-per-host hold for the whole crawl."""
+    with Web("--hosts", "30", "--pages", "40", "--rtt-ms", "10") as web:
+        lives = Lives(web, RUDE, {"limits": {"pages-per-host": "5"}, "crawl": {"max-pages": "90"}})
+        for _ in range(6):
+            lives.kill_after(0.25)
+        lives.run()
+        assert len(lives.fetched()) == lives.check() == 90
+        per_host = Counter(url.split("/")[2] for url in lives.fetched())
+        assert max(per_host.values()) <= 5, per_host.most_common(3)
+
+
+def test_after_an_orderly_end():
+    """A crawl that was stopped goes on; one that is complete is complete at once."""
+    with Web("--hosts", "40", "--pages", "40", "--rtt-ms", "5") as web:
+        lives = Lives(web, RUDE)
+        process = lives.start()
+        wait_until(lambda: (lives.directory / "crawl.log").exists() and lives.fetched(), "a page")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=END_S)
+        assert process.returncode == 11
+        before = lives.check()
+        lives.run()
+        count = lives.check(web.truth())
+        assert 0 < before < count, (before, count)
+        assert "(complete)" in lives.run("--threads", "2").stdout
+        assert lives.check(web.truth()) == count
+        lives.kills = 0
+        _, violations = web.audit("--connections-per-address", "16")
+        assert violations == 0
+
+
+def test_one_process_at_a_time():
+    with Web("--hosts", "20", "--pages", "20", "--rtt-ms", "50") as web:
+        lives = Lives(web, RUDE)
+        process = lives.start()
+        wait_until(lambda: (lives.directory / "crawl.log").exists() and lives.fetched(), "a page")
+        lives.run(code=1)
+        assert "another process" in lives.stderr, lives.stderr
+        process.kill()
+        process.communicate()
+        lives.run()
+        lives.check(web.truth())
+
+
+def state_of(directory):
+    return subprocess.run([BUILD / "lycosa", "state", directory], capture_output=True, text=True)
+
+
+def test_state():
+    """What a directory holds is told while the crawl runs, when it was killed, and at its end."""
+    with Web("--hosts", "20", "--pages", "30", "--rtt-ms", "20") as web:
+        lives = Lives(web, RUDE)
+        process = lives.start()
+        wait_until(lambda: (lives.directory / "crawl.log").exists() and lives.fetched(), "a page")
+        assert "a process crawls in it" in state_of(lives.directory).stdout
+        process.kill()
+        process.communicate()
+        told = state_of(lives.directory)
+        assert told.returncode == 0 and "can be resumed: yes, from its last commit" in told.stdout, told
+        waiting = int(re.search(r"(\d+) waiting", told.stdout).group(1))
+        lives.run()
+        told = state_of(lives.directory).stdout
+        done = int(re.search(r"(\d+) done, 0 waiting", told).group(1))
+        assert waiting > 0 and done == len(lives.log()) and f"pages: {lives.check(web.truth())}," in told, told
+        assert "it is complete" in told, told
+        told = state_of(web.directory)
+        assert told.returncode == 1 and "no crawl" in told.stderr, told
+
+
+def journal(lives):
+    return lives.directory / "state" / "journal-000001"
+
+
+def test_damage():
+    """A journal that ends in the middle of a frame is normal; damage before its end is refused, with the place."""
+    with Web("--hosts", "20", "--pages", "40", "--rtt-ms", "20") as web:
+        lives = Lives(web, RUDE)
+        lives.kill_after(1)
+        whole = journal(lives).read_bytes()
+        saved = web.directory / "saved"
+        shutil.copytree(lives.directory, saved)
+        damaged = bytearray(whole)
+        damaged[len(whole) // 2] ^= 1
+        journal(lives).write_bytes(damaged)
+        lives.run(code=1)
+        assert "journal-000001" in lives.stderr and "at byte" in lives.stderr, lives.stderr
+        assert (lives.directory / "crawl.log").read_bytes() == (saved / "crawl.log").read_bytes(), "it was changed"
+        journal(lives).write_bytes(whole + whole[:20])
+        lives.run()
+        lives.check(web.truth())
+        # Without a store that is as long as the journal says, there is nothing to go on with.
+        shutil.rmtree(lives.directory)
+        shutil.copytree(saved, lives.directory)
+        (lives.directory / "crawl.log").write_bytes(b"")
+        lives.run(code=1)
+        assert "crawl.log" in lives.stderr and "shorter" in lives.stderr, lives.stderr
+
+
+def test_wrong_use():
+    with Web("--hosts", "5", "--pages", "5") as web:
+        lives = Lives(web, RUDE)
+        lives.run()
+        other = web.directory / "other.ini"
+        other.write_text(lives.tuning.read_text().replace("[scope]\n", "[scope]\ncanonical = none\n"))
+        lives.run("-c", other, code=1)
+        assert "scope.canonical" in lives.stderr, lives.stderr
+        other.write_text(lives.tuning.read_text().replace("[state]\n", "[state]\njournal = no\n"))
+        lives.run("-c", other, code=1)
+        assert "state.journal" in lives.stderr, lives.stderr
+        done = subprocess.run([BUILD / "lycosa", "crawl", "--resume", web.directory / "nowhere"], capture_output=True,
+                              text=True)
+        assert done.returncode != 0 and "nowhere" in done.stderr, done.stderr
+        done = subprocess.run([BUILD / "lycosa", "crawl", "--resume", lives.directory, "http://127.0.0.1/"],
+                              capture_output=True, text=True)
+        assert done.returncode == 2, done.stderr
+
+
+def test_full_disk():
+    """The directory can be resumed at once, as soon as there is room."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, resource.RLIM_INFINITY))
+
+    with Web("--hosts", "20", "--pages", "60", "--plain", "--size", "8000", "--rtt-ms", "10") as web:
+        lives = Lives(web, RUDE, {"store": {"compress": "none"}, "net": {"bandwidth": "4MB"}})
+        lives.run(code=3, preexec_fn=limit)
+        before = lives.check()
+        lives.run()
+        count = lives.check(web.truth())
+        print(f"  {before} of {count} pages before the disk was full")
+        assert 0 < before < count
+
+
+def test_reserve():
+    """A disk that is nearly full ends the crawl in order, and the key is named."""
+    with Web("--hosts", "20", "--pages", "30", "--rtt-ms", "20") as web:
+        lives = Lives(web, RUDE, {"state": {"reserve": "9TB"}})
+        lives.run(code=3)
+        assert "state.reserve" in lives.stderr and lives.summary()["end"] == "disk-full", lives.stderr
+        other = web.directory / "other.ini"
+        other.write_text(lives.tuning.read_text().replace("reserve = 9TB", "reserve = 0"))
+        lives.run("-c", other)
+        lives.check(web.truth())
+
+
+def test_failing_disk():
+    """After a write that failed nothing is trusted but what was synced; the crawl is whole in the end."""
+    env = {**os.environ, "LD_PRELOAD": str(BUILD / "preload_disk.so"), "DISK_FAILS_AFTER": "6000000"}
+    with Web("--hosts", "20", "--pages", "60", "--plain", "--size", "8000", "--rtt-ms", "10") as web:
+        lives = Lives(web, RUDE, {"store": {"compress": "none"}, "net": {"bandwidth": "20MB"}})
+        lives.run(code=1, env=env)
+        assert "Input/output error" in lives.stderr, lives.stderr
+        before = lives.check()
+        lives.run()
+        count = lives.check(web.truth())
+        print(f"  {before} of {count} pages before the disk failed")
+        assert 0 < before < count
+
+
+TESTS = [test_kills, test_state, test_a_limit_counts_all_lives, test_after_an_orderly_end, test_one_process_at_a_time, test_damage,
+         test_wrong_use, test_full_disk, test_reserve]
+if not is_sanitized():  # a sanitizer wants to be loaded first
+    TESTS.append(test_failing_disk)
+main(TESTS)

@@ -1,0 +1,51 @@
+/* Loaded before a program (LD_PRELOAD): its disk is slow, or fails.
+ *
+ *   DISK_BYTES_PER_S   so fast is a write to a file
+ *   DISK_FAILS_AFTER   bytes after which every write to a file fails with EIO
+ *
+ * Only regular files beyond the three standard ones are meant. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static atomic_uint_least64_t written;
+
+static uint64_t setting(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void wait_for_disk(size_t len)
+{
+    uint64_t rate = setting("DISK_BYTES_PER_S");
+    if (rate == 0)
+        return;
+    uint64_t ns = len * 1000000000ull / rate;
+    nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)},
+              NULL);
+}
+
+ssize_t write(int fd, const void *bytes, size_t len)
+{
+    static ssize_t (*next)(int, const void *, size_t);
+    struct stat status;
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "write");
+    if (fd <= STDERR_FILENO || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return next(fd, bytes, len);
+    uint64_t limit = setting("DISK_FAILS_AFTER"), before = atomic_fetch_add(&written, len);
+    if (limit && before >= limit) {
+        errno = EIO;
+        return -1;
+    }
+    if (limit && before + len > limit)
+        len = limit - before;
+    wait_for_disk(len);
+    return next(fd, bytes, len);
+}

@@ -1,0 +1,23 @@
+#include "engine/crawl/gate.h"
+
+#include "tests/support/check.h"
+
+TEST(the_gate_is_open_while_the_crawl_runs)
+{
+    struct gate gate = {0};
+    CHECK(gate_is_open(&gate));
+    gate_set_phase(&gate, CRAWL_STOPPING);
+    CHECK(!gate_is_open(&gate));
+    CHECK_INT(gate_phase(&gate), CRAWL_STOPPING);
+}
+
+TEST(there_are_as_many_places_as_pages)
+{
+    struct gate gate = {0};
+    CHECK(gate_has_pages(&gate, 0) && gate_has_pages(&gate, 2));
+    CHECK(gate_reserve_page(&gate, 2) && gate_reserve_page(&gate, 2));
+    CHECK(!gate_has_pages(&gate, 2) && gate_has_pages(&gate, 0));
+    CHECK(!gate_reserve_page(&gate, 2));
+    gate_release_page(&gate);
+    CHECK(gate_reserve_page(&gate, 2)); /* a refusal took nothing */
+}

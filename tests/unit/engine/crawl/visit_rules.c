@@ -1,0 +1,311 @@
+/* robots.txt in a crawl: when it is fetched, what it forbids and slows down, and what redirects of it do. */
+#include "engine/crawl/limits.h"
+#include "tests/unit/engine/crawl/visit_routes.h"
+
+#define ALLOWED TEXT("0", "")
+
+static void begin(const struct route *table)
+{
+    routes_set_up(table);
+    frame.tuning.fixed.robots.obey = true;
+    frame.tuning.fixed.robots.sitemaps = TUNING_SITEMAPS_NO;
+    frame.tuning.live.robots.retry_ns = CLOCK_NS_PER_MS;
+}
+
+static uint64_t run(void)
+{
+    uint64_t begin_ns = clock_now_ns();
+    frame_run(&frame);
+    return clock_now_ns() - begin_ns;
+}
+
+TEST(rules_are_fetched_once_and_obeyed)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", TEXT("37", "User-agent: lycosa\r\nDisallow: /no/*/x\n")},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, "/2", TEXT("1", "b")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    frame_push(&frame, "/no/a/x");
+    frame_push(&frame, "/2");
+    run();
+    CHECK_STR(routes_asked, "/robots.txt /1 /2 ");
+    CHECK_INT(routes_outcome(FETCH_ROBOTS_DENIED), 1);
+    CHECK_INT(stats_get(&frame.stats.robots_files), 1);
+    char *log = frame_log(&frame);
+    CHECK(strstr(log, "robots-denied,/no/*/x") != NULL); /* the rule that decided */
+    free(log);
+    routes_stop();
+}
+
+TEST(a_crawl_delay_is_kept_between_requests)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", TEXT("33", "User-agent: *\r\nCrawl-delay: 0.2\r\n")},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, "/2", TEXT("1", "b")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    frame_push(&frame, "/2");
+    CHECK(run() >= 400 * CLOCK_NS_PER_MS);
+    CHECK_STR(routes_asked, "/robots.txt /1 /2 ");
+    CHECK_INT(stats_get(&frame.stats.visits), 3);
+    routes_stop();
+}
+
+TEST(rules_grow_old)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", ALLOWED},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, "/2", TEXT("1", "b")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    frame.tuning.live.robots.fresh_ns = 20 * CLOCK_NS_PER_MS;
+    routes_start();
+    frame_push(&frame, "/1");
+    run();
+    uint64_t old_ns = frame_host(&frame)->robots_until_ns;
+    CHECK(old_ns <= clock_now_ns() + 20 * CLOCK_NS_PER_MS);
+    while (clock_now_ns() < old_ns)
+        frame_turn(&frame);
+    frame_push(&frame, "/2");
+    run();
+    CHECK_STR(routes_asked, "/robots.txt /1 /robots.txt /2 ");
+    routes_stop();
+}
+
+TEST(no_file_forbids_nothing)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", MISSING},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    run();
+    CHECK_STR(routes_asked, "/robots.txt /1 ");
+    CHECK_INT(routes_outcome(FETCH_DONE), 1);
+    routes_stop();
+}
+
+TEST(a_server_error_forbids_everything_until_it_is_over)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"},
+        {NULL, "/robots.txt", ALLOWED},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    run();
+    CHECK_STR(routes_asked, "/robots.txt /robots.txt /1 ");
+    CHECK_INT(stats_get(&frame.stats.visits), 2);
+    CHECK_INT(routes_outcome(FETCH_DONE), 1);
+    routes_stop();
+}
+
+/* One failure is one failure: not one of the connection and another of the file. */
+TEST(a_connection_that_fails_under_robots_txt_counts_once)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", ""},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    frame.tuning.live.retry.host_failures_max = 3;
+    routes_start();
+    frame_push(&frame, "/1");
+    run();
+    CHECK_INT(routes_times("/robots.txt"), 3);
+    CHECK(frame_host(&frame)->is_dead);
+    routes_stop();
+}
+
+TEST(too_many_requests_means_to_slow_down)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", "HTTP/1.1 429 Slow\r\nContent-Length: 0\r\n\r\n"},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    frame.tuning.live.retry.wait_ns = 200 * CLOCK_NS_PER_MS;
+    routes_start();
+    frame_push(&frame, "/1");
+    CHECK(run() >= 200 * CLOCK_NS_PER_MS);
+    CHECK_STR(routes_asked, "/robots.txt /1 ");
+    routes_stop();
+}
+
+TEST(retry_after_of_robots_txt_is_kept)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", "HTTP/1.1 429 Slow\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    CHECK(run() >= CLOCK_NS_PER_S);
+    CHECK_STR(routes_asked, "/robots.txt /1 ");
+    routes_stop();
+}
+
+/* The pages' memory is taken by others: nobody is to blame, and it is tried again soon. */
+TEST(rules_wait_for_memory)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", TEXT("27", "User-agent: *\nDisallow: /n\n")},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    struct buffer others[64] = {{NULL, 0}};
+    unsigned count = 0;
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    while (stats_get(&frame.stats.requests) == 0)
+        frame_turn(&frame);
+    while (buffer_reserve(&frame.pages, &others[count], 1, 0))
+        count++;
+    buffer_release(&frame.pages, &others[--count]); /* for the response itself */
+    while (stats_get(&frame.stats.robots_files) == 0)
+        frame_turn(&frame);
+    CHECK(!frame_host(&frame)->awaits_robots);
+    CHECK_INT(frame_host(&frame)->failures, 0);
+    while (count)
+        buffer_release(&frame.pages, &others[--count]);
+    CHECK(run() >= VISIT_CROWDED_NS / 2);
+    CHECK_STR(routes_asked, "/robots.txt /robots.txt /1 ");
+    routes_stop();
+}
+
+TEST(a_file_that_moved_to_another_path_is_followed)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", MOVED("/moved.txt")},
+        {NULL, "/moved.txt", TEXT("27", "User-agent: *\nDisallow: /n\n")},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    frame_push(&frame, "/n");
+    run();
+    CHECK_STR(routes_asked, "/robots.txt /moved.txt /1 ");
+    CHECK_INT(routes_outcome(FETCH_ROBOTS_DENIED), 1);
+    routes_stop();
+}
+
+TEST(a_file_that_moved_to_another_host_is_asked_for_there)
+{
+    char moved[128];
+    struct route table[] = {
+        {"127.0.0.1", "/robots.txt", moved},
+        {"b.test", "/r.txt", TEXT("27", "User-agent: *\nDisallow: /n\n")},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
+    frame_push(&frame, "/1");
+    frame_push(&frame, "/n");
+    run();
+    CHECK_STR(routes_asked, "/robots.txt b.test/r.txt /1 ");
+    CHECK_INT(routes_outcome(FETCH_ROBOTS_DENIED), 1);
+    CHECK_INT(routes_outcome(FETCH_DONE), 1);
+    routes_stop();
+}
+
+/* Limits are for pages: a host that has reached them still runs errands. */
+TEST(errands_are_run_beyond_the_limits_of_a_host)
+{
+    char moved[128];
+    struct route table[] = {
+        {"127.0.0.1", "/robots.txt", moved},
+        {"b.test", "/robots.txt", ALLOWED},
+        {"b.test", "/r.txt", ALLOWED},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    frame.tuning.live.limits.pages_per_host_max = 1;
+    routes_start();
+    snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
+    frame_push_at(&frame, "b.test", "/1");
+    run();
+    frame_push(&frame, "/1");
+    run();
+    CHECK_STR(routes_asked, "b.test/robots.txt b.test/1 /robots.txt b.test/r.txt /1 ");
+    CHECK_INT(routes_outcome(FETCH_DONE), 2);
+    routes_stop();
+}
+
+/* Two hosts wait for a third that fails: both are told at once, and not one after the other's wait. */
+TEST(errands_of_a_host_that_fails_are_answered_at_once)
+{
+    char moved[128];
+    struct route table[] = {
+        {"127.0.0.1", "/robots.txt", moved},
+        {"127.0.0.1", "/robots.txt", ALLOWED},
+        {"c.test", "/robots.txt", moved},
+        {"c.test", "/robots.txt", ALLOWED},
+        {"b.test", "/r.txt", ""},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    frame.tuning.live.retry.wait_ns = 3 * CLOCK_NS_PER_S;
+    frame.tuning.live.retry.wait_max_ns = 3 * CLOCK_NS_PER_S;
+    routes_start();
+    snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
+    frame_push(&frame, "/1");
+    frame_push_at(&frame, "c.test", "/1");
+    run();
+    CHECK_INT(routes_times("b.test/r.txt"), 1);
+    CHECK_INT(routes_times("/1"), 1);
+    CHECK_INT(routes_times("c.test/1"), 1);
+    routes_stop();
+}
+
+static void check_sitemaps(enum tuning_sitemaps which, const char *file, const char *expected)
+{
+    struct route table[] = {
+        {NULL, "/robots.txt", file},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    frame.tuning.fixed.robots.sitemaps = which;
+    routes_start();
+    frame_push(&frame, "/1");
+    run();
+    CHECK_STR(routes_asked, expected);
+    routes_stop();
+}
+
+TEST(sitemaps_are_those_named_or_else_guessed)
+{
+    static const char named[] = TEXT("16", "Sitemap: /s.xml\n");
+    check_sitemaps(TUNING_SITEMAPS_NO, named, "/robots.txt /1 ");
+    check_sitemaps(TUNING_SITEMAPS_ROBOTS, named, "/robots.txt /1 /s.xml ");
+    check_sitemaps(TUNING_SITEMAPS_ROBOTS, ALLOWED, "/robots.txt /1 ");
+    check_sitemaps(TUNING_SITEMAPS_GUESS, named, "/robots.txt /1 /s.xml ");
+    check_sitemaps(TUNING_SITEMAPS_GUESS, ALLOWED, "/robots.txt /1 /sitemap.xml ");
+}

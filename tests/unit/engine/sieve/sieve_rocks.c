@@ -1,0 +1,79 @@
+/* What is RocksDB's own: its words for damage and for a disk that is full. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "tests/unit/engine/sieve/sieve_frame.h"
+
+static struct frame frame;
+
+static void begin(void)
+{
+    if (!sieve_disk_has(SIEVE_DISK_ROCKS))
+        SKIP("this build has no RocksDB (librocksdb-dev; not under ThreadSanitizer)");
+    frame_begin(&frame, 61);
+    for (unsigned i = 0; i < 3; i++)
+        frame_add(&frame, 30000, 30, 0);
+    frame_answer(&frame);
+}
+
+static void make(unsigned versions)
+{
+    struct frame_caller caller = {.frame = &frame, .sieve = frame_open(&frame, SIEVE_DISK_ROCKS)};
+    for (unsigned version = 1; version <= versions; version++)
+        CHECK_INT(frame_ask(&caller, version), SIEVE_DISK_NOW);
+    sieve_disk_close(caller.sieve);
+}
+
+/* In the middle of every table. */
+static void damage(void)
+{
+    struct frame_names names = frame_list(&frame);
+    for (unsigned i = 0; i < names.count; i++) {
+        struct stat status;
+        const char *path = frame_path(&frame, names.names[i]);
+        if (!strstr(path, ".sst"))
+            continue;
+        int fd = open(path, O_RDWR);
+        CHECK_INT(fstat(fd, &status), 0);
+        CHECK_INT(pwrite(fd, "\xff\xff\xff\xff\xff\xff\xff\xff", 8, status.st_size / 3), 8);
+        close(fd);
+    }
+}
+
+TEST(damage_is_refused_with_file_and_offset)
+{
+    begin();
+    make(2);
+    damage();
+    struct frame_caller caller = {&frame, frame_open(&frame, SIEVE_DISK_ROCKS), 2};
+    CHECK_INT(frame_ask(&caller, 3), -EBADMSG);
+    const char *text = sieve_disk_error(caller.sieve)->text;
+    CHECK(strstr(text, frame.directory) == text);
+    CHECK(strstr(text, ".sst") && strstr(text, "offset"));
+    sieve_disk_close(caller.sieve);
+    frame_finish(&frame);
+}
+
+/* A limit on the size of files stands for the full disk: it needs no file system of the test's own. */
+TEST(a_file_that_may_not_grow_is_told_and_nothing_is_lost)
+{
+    struct rlimit before, small;
+    begin();
+    make(1);
+    CHECK_INT(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){100000, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    struct frame_caller caller = {&frame, frame_open(&frame, SIEVE_DISK_ROCKS), 1};
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &small), 0);
+    CHECK_INT(frame_ask(&caller, 2), -EFBIG);
+    CHECK(strstr(sieve_disk_error(caller.sieve)->text, ".sst"));
+    sieve_disk_close(caller.sieve);
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &before), 0);
+    caller.sieve = frame_open(&frame, SIEVE_DISK_ROCKS);
+    CHECK_INT(sieve_disk_version(caller.sieve), 1);
+    CHECK_INT(frame_ask_from(&caller, 2), 0);
+    sieve_disk_close(caller.sieve);
+    frame_finish(&frame);
+}

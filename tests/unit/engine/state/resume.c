@@ -1,0 +1,405 @@
+#include "engine/state/resume.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tests/support/check.h"
+#include "tests/support/disk_model.h"
+
+static struct disk_model model;
+static struct journal journal;
+static struct resume resume;
+static struct file warc = {.name = "warc/a", .is_changed = true};
+static struct files files = {.all = &warc};
+
+/* A journal on a disk, into which tests write what they like. */
+static void begin(const char *boot_id)
+{
+    struct journal_session session = {.version = "1.0", .canonical = 2};
+    disk_model_init(&model);
+    journal_init(&journal, &model.disk, "d/state");
+    CHECK_INT(journal_open(&journal, (struct journal_place){.number = 1}), 0);
+    resume_boot_id(session.boot_id);
+    if (boot_id)
+        snprintf(session.boot_id, sizeof session.boot_id, "%s", boot_id);
+    CHECK_INT(journal_begin_session(&journal, 1, &session), 0);
+}
+
+static void finish(void)
+{
+    journal_close(&journal);
+    disk_model_fini(&model);
+}
+
+static void add_data(uint64_t epoch)
+{
+    struct journal_loop loop;
+    struct record_url url = {.signature = epoch, .text = SLICE("http://a/")};
+    CHECK_INT(journal_loop_init(&loop, 0), 0);
+    journal_add_url(&loop, &url, SLICE("http://from/"));
+    journal_add_done(&loop, &(struct record_done){.signature = epoch});
+    outlet_flush(&loop.outlet);
+    CHECK_INT(journal_write(&journal, &loop), 1);
+    journal_loop_fini(&loop);
+}
+
+/* An epoch with records and a WARC file of ten bytes for each one so far. */
+static void add_epoch(uint64_t epoch)
+{
+    add_data(epoch);
+    warc.length = 10 * epoch;
+    CHECK_INT(journal_commit(&journal, epoch, &files), 0);
+}
+
+static void put_file(const char *path, size_t len)
+{
+    char text[200];
+    memset(text, 'x', sizeof text);
+    disk_model_put(&model, path, (struct slice){text, len});
+}
+
+static enum resume_result look(enum resume_trust trust)
+{
+    return resume_look(&resume, &model.disk, "d", trust);
+}
+
+/* The epoch that is chosen; 0: none. */
+static uint64_t chosen(enum resume_trust trust)
+{
+    enum resume_result result = look(trust);
+    uint64_t epoch = result == RESUME_READY ? resume.epoch : 0;
+    CHECK(result != RESUME_REFUSED);
+    resume_fini(&resume);
+    return epoch;
+}
+
+static void refused_with(const char *message)
+{
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_REFUSED);
+    CHECK_STR(resume.message, message);
+    resume_fini(&resume);
+}
+
+TEST(without_a_commit_there_is_nothing)
+{
+    begin(NULL);
+    add_data(1);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_NOTHING);
+    put_file("d/warc/a.open", 5);
+    put_file("d/crawl.log", 5);
+    put_file("d/seeds.txt", 5);
+    CHECK(resume_restore(&resume)); /* what was written is no part of the crawl that begins anew */
+    CHECK_INT(model.now.count, 1);
+    CHECK(disk_model_content(&model, "d/seeds.txt").ptr);
+    CHECK_INT(resume.end.number, 1);
+    CHECK_INT(resume.end.offset, 0);
+    finish();
+    disk_model_init(&model);
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 0); /* no journal at all */
+    disk_model_fini(&model);
+}
+
+TEST(on_the_same_boot_the_last_commit_counts)
+{
+    begin(NULL);
+    add_epoch(1);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    add_epoch(2);
+    add_data(3);
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 2);
+    CHECK_INT(chosen(RESUME_TRUST_SYNCED), 1);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK(resume.is_same_boot && !resume.has_ended);
+    CHECK_INT(resume.session.canonical, 2);
+    CHECK_INT(resume.file_count, 1);
+    CHECK_STR(resume.files[0].name, "warc/a");
+    CHECK_INT(resume.files[0].length, 20);
+    resume_fini(&resume);
+    finish();
+}
+
+TEST(on_another_boot_what_was_synced_counts)
+{
+    begin("another boot");
+    add_epoch(1);
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 0);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    add_epoch(2);
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 1);
+    finish();
+}
+
+TEST(after_a_failure_what_was_synced_counts)
+{
+    struct journal_session session = {.version = "1.0"};
+    begin(NULL);
+    add_epoch(1);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    add_epoch(2);
+    CHECK_INT(journal_failed(&journal), 0);
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 1);
+    resume_boot_id(session.boot_id);
+    CHECK_INT(journal_begin_session(&journal, 2, &session), 0); /* that was dealt with */
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 2);
+    finish();
+}
+
+TEST(the_end_of_a_crawl_is_known)
+{
+    begin("another boot");
+    add_epoch(1);
+    CHECK_INT(journal_end(&journal, 1), 0);
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 0); /* nothing was ever synced */
+    finish();
+    begin("another boot");
+    add_epoch(1);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    CHECK_INT(journal_end(&journal, 1), 0);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK(resume.has_ended);
+    resume_fini(&resume);
+    finish();
+}
+
+TEST(other_versions_are_refused)
+{
+    struct journal_frame frame = {.magic = JOURNAL_MAGIC, .kind = JOURNAL_END + 1};
+    size_t written;
+    begin(NULL);
+    frame.checksum = journal_checksum(&frame, "");
+    disk_write_all(&model.disk, journal.fd, (struct slice){(char *)&frame, sizeof frame}, &written);
+    refused_with("d/state/journal-000001: a frame of another version of lycosa at byte 144");
+    finish();
+    disk_model_init(&model);
+    frame.kind = JOURNAL_SESSION; /* it says nothing */
+    frame.checksum = journal_checksum(&frame, "");
+    disk_model_put(&model, "d/state/journal-000001", (struct slice){(char *)&frame, sizeof frame});
+    refused_with("d/state/journal-000001: a session of another version of lycosa at byte 32");
+    disk_model_fini(&model);
+}
+
+static bool take(void *owner, const struct record *record, struct slice via)
+{
+    uint64_t *records = owner;
+    if (record->type == RECORD_SESSION) {
+        CHECK(record->session.begin_us && !record->session.last_us); /* the first one */
+        return true;
+    }
+    CHECK(record->type != RECORD_URL || slice_equals(via, SLICE("http://from/")));
+    return ++*records < 5;
+}
+
+TEST(records_up_to_the_commit_are_handed_out)
+{
+    uint64_t records = 0;
+    begin(NULL);
+    add_epoch(1);
+    add_epoch(2);
+    add_data(3);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK(resume_replay(&resume, take, &records));
+    CHECK_INT(records, 4);
+    CHECK(!resume_replay(&resume, take, &records)); /* the caller has enough */
+    CHECK_INT(records, 5);
+    CHECK_STR(resume.message, "");
+    resume_fini(&resume);
+    finish();
+}
+
+TEST(a_record_of_another_version_is_refused)
+{
+    struct {
+        struct journal_frame frame;
+        char record[8];
+    } odd = {.frame = {.magic = JOURNAL_MAGIC, .kind = JOURNAL_DATA, .bytes = 8}, .record = "X"};
+    uint64_t records = 0;
+    size_t written;
+    begin(NULL);
+    odd.frame.checksum = journal_checksum(&odd.frame, odd.record);
+    disk_write_all(&model.disk, journal.fd, (struct slice){(char *)&odd, sizeof odd}, &written);
+    add_epoch(1);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK(!resume_replay(&resume, take, &records));
+    CHECK_STR(resume.message, "d/state/journal-000001: records of another version of lycosa at byte 152");
+    resume_fini(&resume);
+    finish();
+}
+
+/* Each byte of the journal in turn; what is found wrong is named by the frame that it is in. */
+TEST(damage_before_a_commit_is_refused_and_named)
+{
+    size_t starts[8], count = 0;
+    begin(NULL);
+    starts[count++] = journal.end.offset;
+    add_data(1);
+    starts[count++] = journal.end.offset;
+    CHECK_INT(journal_commit(&journal, 1, &files), 0);
+    starts[count++] = journal.end.offset;
+    add_data(2);
+    size_t last = journal.end.offset;
+    CHECK_INT(journal_commit(&journal, 2, &files), 0);
+    add_data(3);
+    struct disk_model_bytes *content = &model.files[0].now;
+    for (size_t i = starts[0], at = 0; i < last; i++) {
+        char message[128];
+        at += at + 1 < count && i == starts[at + 1];
+        snprintf(message, sizeof message, "d/state/journal-000001: the journal is damaged at byte %zu",
+                 starts[at]);
+        content->bytes[i] ^= 0x20;
+        refused_with(message);
+        content->bytes[i] ^= 0x20;
+    }
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 2);
+    finish();
+}
+
+/* After a crash of the machine, parts of what was not synced may be there without what came before them. */
+TEST(a_gap_behind_what_is_synced_is_normal)
+{
+    begin("another boot");
+    add_epoch(1);
+    size_t gap = journal.end.offset;
+    add_epoch(2);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    memset(model.files[0].now.bytes + gap, 0, 20);
+    CHECK_INT(chosen(RESUME_TRUST_LAST), 1);
+    CHECK_INT(journal_synced(&journal, 2), 0); /* but not before it */
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_REFUSED);
+    resume_fini(&resume);
+    finish();
+}
+
+TEST(the_tail_may_be_torn_at_every_byte)
+{
+    begin(NULL);
+    add_epoch(1);
+    size_t first = journal.end.offset;
+    add_epoch(2);
+    size_t second = journal.end.offset;
+    add_data(3);
+    for (size_t cut = journal.end.offset; cut >= first; cut--) {
+        uint64_t records = 0;
+        model.files[0].now.len = cut;
+        CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+        CHECK_INT(resume.epoch, cut >= second ? 2 : 1);
+        CHECK_INT(resume.commit.offset, cut >= second ? second : first);
+        CHECK(resume_replay(&resume, take, &records));
+        CHECK_INT(records, 2 * resume.epoch);
+        resume_fini(&resume);
+    }
+    finish();
+}
+
+TEST(files_are_cut_named_or_removed)
+{
+    begin(NULL);
+    add_epoch(3);
+    put_file("d/warc/a.open", 45);
+    put_file("d/warc/b.open", 9);
+    put_file("d/warc/c", 9);
+    put_file("d/crawl.log", 7);
+    put_file("d/summary.json", 7);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK(resume_restore(&resume));
+    CHECK_INT(disk_model_content(&model, "d/warc/a").len, 30);
+    CHECK(!disk_model_content(&model, "d/warc/a.open").ptr);
+    CHECK(!disk_model_content(&model, "d/warc/b.open").ptr);
+    CHECK(!disk_model_content(&model, "d/warc/c").ptr);
+    CHECK(!disk_model_content(&model, "d/crawl.log").ptr); /* no commit names it */
+    CHECK_INT(disk_model_content(&model, "d/summary.json").len, 7);
+    resume_fini(&resume);
+    finish();
+}
+
+TEST(a_file_that_is_shorter_than_its_commit_is_refused)
+{
+    begin(NULL);
+    add_epoch(3);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK(!resume_restore(&resume));
+    CHECK_STR(resume.message, "d/warc/a: No such file or directory");
+    put_file("d/warc/a", 29);
+    CHECK(!resume_restore(&resume));
+    CHECK_STR(resume.message, "d/warc/a: is shorter than it was when it was committed");
+    resume_fini(&resume);
+    finish();
+}
+
+TEST(a_commit_of_a_file_elsewhere_is_refused)
+{
+    static const char *const names[] = {"", "/etc/passwd", "../a", "warc/../../a", "state/journal-000001"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct file elsewhere = {.is_changed = true};
+        struct files list = {.all = &elsewhere};
+        begin(NULL);
+        snprintf(elsewhere.name, sizeof elsewhere.name, "%s", names[i]);
+        CHECK_INT(journal_commit(&journal, 1, &list), 0);
+        refused_with("d/state: a commit names a file that is none of the crawl's");
+        finish();
+    }
+}
+
+/* A second crash, of the machine, right after the restore, must not go back behind the first. */
+TEST(a_restore_says_that_its_commit_is_synced)
+{
+    begin(NULL);
+    add_epoch(1);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    add_epoch(2);
+    size_t end = journal.end.offset;
+    add_data(3);
+    put_file("d/warc/a", 20);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK(resume_restore(&resume));
+    CHECK_INT(resume.end.offset, end + sizeof(struct journal_frame));
+    CHECK_INT(disk_model_content(&model, "d/state/journal-000001").len, resume.end.offset);
+    resume_fini(&resume);
+    CHECK_INT(chosen(RESUME_TRUST_SYNCED), 2);
+    CHECK_INT(look(RESUME_TRUST_SYNCED), RESUME_READY); /* again: it is said once */
+    CHECK(resume_restore(&resume));
+    CHECK_INT(resume.end.offset, end + sizeof(struct journal_frame));
+    resume_fini(&resume);
+    finish();
+}
+
+TEST(files_of_the_journal_behind_the_commit_are_removed)
+{
+    begin("another boot");
+    add_epoch(1);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    for (unsigned i = 2; i <= 4; i++) {
+        journal.file_bytes_max = 1;
+        CHECK_INT(journal_turn_over(&journal), 0);
+        add_epoch(i);
+    }
+    put_file("d/warc/a", 40);
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK(resume_restore(&resume));
+    CHECK_INT(resume.end.number, 1);
+    CHECK(!disk_model_content(&model, "d/state/journal-000002").ptr);
+    CHECK(!disk_model_content(&model, "d/state/journal-000004").ptr);
+    resume_fini(&resume);
+    finish();
+}
+
+/* Whatever bit flips: an answer, and no more than was committed. */
+TEST(a_bit_that_flips_never_does_harm)
+{
+    begin(NULL);
+    add_epoch(1);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    add_epoch(2);
+    add_data(3);
+    struct disk_model_bytes *content = &model.files[0].now;
+    for (size_t bit = 0; bit < 8 * content->len; bit++) {
+        uint64_t records = 0;
+        content->bytes[bit / 8] ^= (char)(1 << bit % 8);
+        enum resume_result result = look(bit % 2 ? RESUME_TRUST_LAST : RESUME_TRUST_SYNCED);
+        CHECK(result != RESUME_READY ||
+              (resume_replay(&resume, take, &records) && records == 2 * resume.epoch));
+        CHECK(result != RESUME_REFUSED || strstr(resume.message, "d/state/journal-000001: "));
+        resume_fini(&resume);
+        content->bytes[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    finish();
+}

@@ -1,0 +1,31 @@
+/* What `lycosa crawl` shows while it runs: one block that is written over on a terminal, plain lines
+ * elsewhere. It never blocks: what nobody reads is left out, so that a crawl does not depend on who looks at
+ * it. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/crawl/status.h"
+
+enum { CONSOLE_TEXT_BYTES = 4096 }; /* PIPE_BUF: a pipe that is ready takes so much at once */
+
+struct console {
+    int fd;
+    bool is_terminal;
+    unsigned columns;                 /* of the terminal; 0: any */
+    unsigned lines;                   /* of the block that is on the screen */
+    char pending[CONSOLE_TEXT_BYTES]; /* notes that could not be written yet */
+};
+
+void console_init(struct console *console, int fd);
+/* A line, or a block that replaces the one before. */
+void console_status(struct console *console, const struct status *status);
+/* A line that is replaced by the next one, or by the block. Elsewhere than on a terminal it is an ordinary line. */
+void console_progress(struct console *console, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A line of its own. If it cannot be written now, it is written before the next one. */
+void console_note(struct console *console, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The last words: waits a moment for a slow reader. */
+void console_finish(struct console *console);
+
+/* The text that console_status writes, for a terminal or not; returns its length. */
+size_t console_write_status(struct console *console, const struct status *status, char *buffer);

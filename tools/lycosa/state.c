@@ -1,0 +1,181 @@
+/* lycosa state DIR: what a crawl's directory holds, and whether the crawl can go on from there. Reads only. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/disk/disk.h"
+#include "engine/state/resume.h"
+#include "engine/url/url.h"
+#include "lockfree/clock.h"
+#include "tools/lycosa/commands.h"
+
+/* Distinct hosts, by the hash of their key. */
+struct host_set {
+    uint64_t *places; /* 0: free */
+    size_t count, room;
+    bool is_full; /* no memory: the count is too low */
+};
+
+struct contents {
+    uint64_t urls, done, pages, stored, bytes, visits;
+    struct host_set hosts;
+};
+
+static void put(struct host_set *set, uint64_t hash)
+{
+    size_t i = hash & (set->room - 1);
+    while (set->places[i] && set->places[i] != hash)
+        i = (i + 1) & (set->room - 1);
+    set->count += set->places[i] == 0;
+    set->places[i] = hash;
+}
+
+static void add_host(struct host_set *set, uint64_t hash)
+{
+    if (set->count >= set->room / 2) {
+        struct host_set larger = {.room = set->room ? 2 * set->room : 4096};
+        larger.places = calloc(larger.room, sizeof *larger.places);
+        set->is_full = !larger.places;
+        if (!larger.places)
+            return;
+        for (size_t i = 0; i < set->room; i++)
+            if (set->places[i])
+                put(&larger, set->places[i]);
+        free(set->places);
+        *set = larger;
+    }
+    put(set, hash | 1);
+}
+
+static bool take(void *owner, const struct record *record, struct slice via)
+{
+    struct contents *contents = owner;
+    struct url url;
+    (void)via;
+    switch (record->type) {
+    case RECORD_URL:
+        contents->urls++;
+        url_open(&url, record->url.text);
+        add_host(&contents->hosts, record_host_signature(url_host_key(&url)));
+        break;
+    case RECORD_DONE:
+        contents->done++;
+        contents->pages += record->done.is_page;
+        contents->stored += record->done.is_stored;
+        contents->bytes += record->done.is_page ? record->done.body_bytes : 0;
+        break;
+    case RECORD_VISIT:
+        contents->visits += record->visit.is_end;
+        break;
+    case RECORD_VIA:
+    case RECORD_SESSION:
+        break;
+    }
+    return true;
+}
+
+static void print_age(const char *what, uint64_t epoch, uint64_t wall_us)
+{
+    double age = (double)(clock_wall_us() - wall_us) / 1e6;
+    if (epoch == 0)
+        printf("%s: none\n", what);
+    else if (age < 600)
+        printf("%s: epoch %" PRIu64 ", %.1f s ago\n", what, epoch, age);
+    else
+        printf("%s: epoch %" PRIu64 ", %.1f h ago\n", what, epoch, age / 3600);
+}
+
+/* True if a process crawls there at this moment. */
+static bool is_running(const char *directory)
+{
+    char path[1100];
+    snprintf(path, sizeof path, "%s/state/lock", directory);
+    int fd = access(path, F_OK) == 0 ? disk_lock(path) : -ENOENT;
+    if (fd >= 0)
+        close(fd);
+    return fd == -EWOULDBLOCK;
+}
+
+static void print_contents(const struct resume *resume, const struct contents *contents)
+{
+    uint64_t file_bytes = 0;
+    for (size_t i = 0; i < resume->file_count; i++)
+        file_bytes += resume->files[i].length;
+    printf("URLs: %" PRIu64 " let out, %" PRIu64 " done, %" PRIu64 " waiting\n", contents->urls,
+           contents->done, contents->urls - contents->done);
+    printf("pages: %" PRIu64 ", %" PRIu64 " stored, %.1f MB of bodies\n", contents->pages, contents->stored,
+           (double)contents->bytes / 1e6);
+    printf("hosts: %zu%s, %" PRIu64 " visits\n", contents->hosts.count,
+           contents->hosts.is_full ? " or more" : "", contents->visits);
+    printf("files: %zu with %.1f MB; journal %.1f MB\n", resume->file_count, (double)file_bytes / 1e6,
+           (double)resume->journal_bytes / 1e6);
+    print_age("last commit", resume->epoch, resume->commit_us);
+    print_age("last sync", resume->synced_epoch, resume->synced_us);
+}
+
+static const char *verdict_of(const struct resume *resume, const struct contents *contents, bool is_running)
+{
+    if (is_running)
+        return "no: a process crawls in it at this moment";
+    if (contents->urls == contents->done)
+        return "it is complete: there is nothing left to fetch";
+    if (resume->has_ended)
+        return "yes; it has ended in order";
+    return resume->is_same_boot ? "yes, from its last commit" : "yes, from its last sync";
+}
+
+static int fail(const char *message)
+{
+    fprintf(stderr, "lycosa: %s\n", message);
+    return LYCOSA_EXIT_FAILED;
+}
+
+static int describe(const char *directory)
+{
+    static struct resume resume;
+    struct contents contents = {0};
+    char path[1100];
+    int code = LYCOSA_EXIT_DONE;
+    snprintf(path, sizeof path, "%s/state", directory);
+    if (access(path, F_OK) != 0) {
+        fprintf(stderr, "lycosa: %s: %s; it holds no crawl with a journal\n", path, strerror(errno));
+        return LYCOSA_EXIT_FAILED;
+    }
+    bool running = is_running(directory);
+    switch (resume_look(&resume, &disk_system, directory, RESUME_TRUST_LAST)) {
+    case RESUME_REFUSED:
+        code = fail(resume.message);
+        break;
+    case RESUME_NOTHING:
+        printf("nothing was committed\ncan be resumed: yes, from its seeds\n");
+        break;
+    case RESUME_READY:
+        if (!resume_replay(&resume, take, &contents)) {
+            code = fail(resume.message);
+            break;
+        }
+        printf("crawled by lycosa %s\n", resume.session.version);
+        print_contents(&resume, &contents);
+        printf("can be resumed: %s\n", verdict_of(&resume, &contents, running));
+        break;
+    }
+    free(contents.hosts.places);
+    resume_fini(&resume);
+    return code;
+}
+
+int lycosa_state_main(int argc, char **argv)
+{
+    bool wants_help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (argc == 2 && !wants_help)
+        return describe(argv[1]);
+    fprintf(wants_help ? stdout : stderr, "usage: lycosa state DIR\n\n"
+                                          "Tells what the crawl in DIR has done, what waits, when it was "
+                                          "last committed and synced, and whether\n"
+                                          "`lycosa crawl --resume DIR` can go on with it. Changes nothing, "
+                                          "and may be asked while the crawl runs.\n");
+    return wants_help ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
+}

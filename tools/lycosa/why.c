@@ -1,0 +1,258 @@
+/* lycosa why DIR URL: what became of a URL in a crawl. Asks crawl.log first; for a URL that is not there, the
+ * crawl's own tuning file and seeds (is it in scope?) and its summary (does anything wait, was anything
+ * lost?). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/url/canonical.h"
+#include "engine/crawl/crawl.h"
+#include "engine/frontier/scope.h"
+#include "engine/frontier/seeds.h"
+#include "engine/tuning/tuning.h"
+#include "engine/url/url.h"
+#include "tools/lycosa/commands.h"
+
+/* The columns of crawl.log that answer. */
+enum { COLUMN_STATUS = 1, COLUMN_SIZE, COLUMN_URL, COLUMN_HOPS, COLUMN_VIA, COLUMN_ANNOTATION = 11, COLUMNS };
+
+/* The question, and what is known to answer it. */
+struct question {
+    const char *directory;
+    struct url url; /* as the crawl writes it */
+    char text[URL_BYTES_MAX];
+    struct tuning tuning;
+    unsigned rules; /* enum canonical_rule */
+    struct scope *scope;
+    bool is_seed;
+};
+
+static int split(char *line, char *columns[COLUMNS])
+{
+    int count = 0;
+    for (char *rest = NULL, *field = strtok_r(line, " \n", &rest); field && count < COLUMNS;
+         field = strtok_r(NULL, " \n", &rest))
+        columns[count++] = field;
+    return count;
+}
+
+static void explain(char *const columns[COLUMNS])
+{
+    const char *when = columns[0], *via = columns[COLUMN_VIA], *said = columns[COLUMN_ANNOTATION];
+    bool has_via = strcmp(via, "-") != 0, has_more = strcmp(said, "-") != 0;
+    if (columns[COLUMN_STATUS][0] != '-')
+        printf("fetched at %s: status %s, %s bytes, hops %s%s%s%s%s\n", when, columns[COLUMN_STATUS],
+               columns[COLUMN_SIZE], columns[COLUMN_HOPS], has_via ? ", found on " : "", has_via ? via : "",
+               has_more ? "; " : "", has_more ? said : "");
+    else
+        printf("not fetched: %s (status %s in crawl.log at %s)%s%s\n", said, columns[COLUMN_STATUS], when,
+               has_via ? ", found on " : "", has_via ? via : "");
+}
+
+/* True if the log knows the URL; its lines are explained. -1: the log cannot be read. */
+static int ask_log(const struct question *question)
+{
+    char path[1100], *line = NULL, *columns[COLUMNS];
+    struct slice url = url_page(&question->url);
+    size_t size = 0;
+    int found = 0;
+    snprintf(path, sizeof path, "%s/crawl.log", question->directory);
+    FILE *log = fopen(path, "re");
+    if (!log) {
+        fprintf(stderr, "lycosa: %s: %s\n", path, strerror(errno));
+        return -1;
+    }
+    while (getline(&line, &size, log) > 0)
+        if (memmem(line, strlen(line), url.ptr, url.len) && split(line, columns) == COLUMNS &&
+            slice_equals(slice_of(columns[COLUMN_URL]), url)) {
+            explain(columns);
+            found = 1;
+        }
+    free(line);
+    fclose(log);
+    return found;
+}
+
+/* The seeds go to the scope; on the way it is seen whether the URL is one of them. */
+static bool take_seed(void *owner, const struct url *url)
+{
+    struct question *question = owner;
+    char text[URL_BYTES_MAX];
+    struct url seed;
+    url_init(&seed, text, sizeof text);
+    if (url_parse(&seed, NULL, url_text(url)) == URL_OK) {
+        canonical_apply(&seed, question->rules);
+        question->is_seed |= slice_equals(url_page(&seed), url_page(&question->url));
+    }
+    return scope_add_seed(question->scope, url);
+}
+
+/* A number of summary.json by its key, in the object of that name or, if that is NULL, in the outermost one; 0 if there
+ * is none. */
+static uint64_t number_in(const char *summary, const char *object, const char *key)
+{
+    char begin[64], quoted[64];
+    snprintf(begin, sizeof begin, "\n  \"%s\": ", object ? object : key);
+    snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+    const char *at = strstr(summary, begin);
+    const char *end = at ? strchr(at + 1, '\n') : NULL;
+    const char *found = at ? strstr(at + (object ? strlen(begin) : 0), quoted) : NULL;
+    return found && (!end || found < end) ? strtoull(found + strlen(quoted), NULL, 10) : 0;
+}
+
+static void read_summary(const struct question *question, char *summary, size_t size)
+{
+    char path[1100];
+    snprintf(path, sizeof path, "%s/summary.json", question->directory);
+    FILE *file = fopen(path, "re");
+    size_t len = file ? fread(summary, 1, size - 1, file) : 0;
+    if (file)
+        fclose(file);
+    summary[len] = '\0';
+}
+
+/* Links that pages had and the crawl left alone for what they are, not for where they lead: which they were is not
+ * recorded, so the URL may be one of them. */
+static void explain_left_out(const char *summary)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } kinds[] = {
+        {number_in(summary, "scope", scope_rule_name(SCOPE_EMBED)), "embedded (scope.embeds)"},
+        {number_in(summary, "scope", scope_rule_name(SCOPE_DEPTH)), "too deep (scope.depth)"},
+        {number_in(summary, "scope", scope_rule_name(SCOPE_REQUISITE)), "on what only was embedded"},
+        {number_in(summary, NULL, "links_nofollow"), "nofollow (robots.nofollow)"},
+        {number_in(summary, "outcomes", outcome_name(FETCH_REDIRECTS_TOO_MANY)),
+         "redirects too many in a row (limits.redirects)"},
+    };
+    const char *before = "; or it is one of the links that were left out: ";
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].count) {
+            printf("%s%" PRIu64 " %s", before, kinds[i].count, kinds[i].what);
+            before = ", ";
+        }
+}
+
+/* "{"connect-refused": 1}" of the hosts that fail, without its braces. */
+static struct slice hosts_failing(const char *summary)
+{
+    static const char key[] = "\n  \"hosts_failing\": {";
+    const char *at = strstr(summary, key), *end = at ? strchr(at + sizeof key - 1, '}') : NULL;
+    return end ? slice_between(at + sizeof key - 1, end) : (struct slice){"", 0};
+}
+
+static void explain_seed(const char *summary, const char *rule)
+{
+    struct slice failing = hosts_failing(summary);
+    bool waits = number_in(summary, NULL, "queued") || summary[0] == '\0';
+    printf("not finished: a seed, in scope by rule '%s'; %s", rule,
+           waits ? "it waits for its turn" : "there was no room for it");
+    if (waits && failing.len)
+        printf(" (hosts that fail and are tried again: %.*s)", (int)failing.len, failing.ptr);
+}
+
+/* In scope, and no line in the log. */
+static void explain_unfinished(const struct question *question, const char *rule)
+{
+    char summary[16384];
+    read_summary(question, summary, sizeof summary);
+    uint64_t queued = number_in(summary, NULL, "queued"), lost = number_in(summary, NULL, "links_lost");
+    if (question->is_seed) {
+        explain_seed(summary, rule);
+    } else {
+        if (queued == 0 && lost == 0)
+            printf("not seen: in scope by rule '%s', but no page that was fetched leads to it", rule);
+        else
+            printf("not finished: in scope by rule '%s'. %" PRIu64 " URLs wait and %" PRIu64
+                   " found no room: it is one of them, or no page that was fetched so far leads to it",
+                   rule, queued, lost);
+        explain_left_out(summary);
+    }
+    printf("\n");
+}
+
+/* As a link it is out of scope. */
+static void explain_out_of_scope(const struct question *question, struct scope_loop *loop,
+                                 struct scope_answer answer)
+{
+    struct scope_context embedded = {.is_embed = true, .embed_hops = 1};
+    printf("%sout of scope by rule '%s'%s%.*s", question->is_seed ? "a seed, but " : "",
+           scope_rule_name(answer.rule), answer.item.len ? ": " : "", (int)answer.item.len,
+           answer.item.len ? answer.item.ptr : "");
+    if (scope_ask(loop, &question->url, &embedded).is_in)
+        printf("; a page in scope may embed it (scope.embeds), but none that was fetched does");
+    printf("\n");
+}
+
+static int fail(const char *message)
+{
+    fprintf(stderr, "lycosa: %s\n", message);
+    return LYCOSA_EXIT_FAILED;
+}
+
+static int ask_scope(struct question *question)
+{
+    struct tuning_error error;
+    char path[1100];
+    snprintf(path, sizeof path, "%s/seeds.txt", question->directory);
+    struct seeds_sink sink = {.take = take_seed, .owner = question};
+    if (!seeds_take_argument(&sink, path, &error))
+        return fail(error.message);
+    struct scope_loop *loop = scope_loop_create(question->scope);
+    if (!loop)
+        return fail("no memory");
+    struct scope_answer answer = scope_ask(loop, &question->url, &(struct scope_context){0});
+    if (answer.is_in)
+        explain_unfinished(question, scope_rule_name(answer.rule));
+    else
+        explain_out_of_scope(question, loop, answer);
+    scope_loop_destroy(loop);
+    return LYCOSA_EXIT_DONE;
+}
+
+/* Reads how the crawl was tuned, and brings the URL into the form that the crawl gives it. */
+static bool open_crawl(struct question *question)
+{
+    struct tuning_error error;
+    char path[1100];
+    snprintf(path, sizeof path, "%s/tuning.ini", question->directory);
+    tuning_init(&question->tuning);
+    if (!tuning_load(&question->tuning, path, &error) ||
+        !crawl_canonical_rules(&question->tuning, &question->rules, &error) ||
+        !(question->scope = scope_create(&question->tuning, &error))) {
+        fail(error.message);
+        return false;
+    }
+    canonical_apply(&question->url, question->rules);
+    return true;
+}
+
+int lycosa_why_main(int argc, char **argv)
+{
+    static struct question question;
+    bool wants_help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (argc != 3) {
+        fprintf(wants_help ? stdout : stderr,
+                "usage: lycosa why DIR URL\n\n"
+                "Tells what became of a URL in the crawl in DIR: fetched, failed, forbidden, waiting, out of "
+                "scope.\n");
+        return wants_help ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
+    }
+    question.directory = argv[1];
+    url_init(&question.url, question.text, sizeof question.text);
+    enum url_error error = url_parse(&question.url, NULL, slice_of(argv[2]));
+    if (error != URL_OK) {
+        fprintf(stderr, "lycosa: '%s' is no URL: %s\n", argv[2], url_error_text(error));
+        return LYCOSA_EXIT_USAGE;
+    }
+    int code = LYCOSA_EXIT_FAILED;
+    if (open_crawl(&question)) {
+        int found = ask_log(&question);
+        code = found < 0 ? LYCOSA_EXIT_FAILED : found ? LYCOSA_EXIT_DONE : ask_scope(&question);
+        scope_destroy(question.scope);
+    }
+    return code;
+}
