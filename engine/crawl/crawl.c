@@ -73,6 +73,7 @@ static uint64_t look(void *owner, uint64_t now_ns)
     end_decide(&crawl->end, &facts, crawl_tuning(crawl));
     /* Relaxed: the loops look at the phase once per turn, and nothing else is handed over with it. */
     gate_set_phase(&crawl->gate, crawl->end.phase);
+    crawl_hurry_mill(crawl);
     lf_store(&crawl->gate.lag, (int)lag_of(crawl, now_ns), relaxed);
     return CRAWL_LOOK_NS;
 }
@@ -152,6 +153,8 @@ static void conclude(struct crawl *crawl)
     for (unsigned i = 0; hooks->on_note && i < crawl->loop_count; i++)
         if (has_broken_down(&crawl->loops[i]))
             hooks->on_note(hooks->owner, crawl->loops[i].message);
+    if (hooks->on_note && lf_load(&crawl->mill.error, acquire)) /* A2 pairs with R2 in mill.c */
+        hooks->on_note(hooks->owner, crawl->mill.failure.text);
     status_update(&crawl->status, crawl);
     if (lf_load(&crawl->disk_error, relaxed)) /* the files were cut back to the last commit */
         stats_set(&crawl->status.now.stored, stats_get(&crawl->before.stored) + crawl->stored_committed);

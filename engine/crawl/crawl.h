@@ -26,6 +26,7 @@
 #include "engine/frontier/sieve.h"
 #include "engine/frontier/sources.h"
 #include "engine/robots/robots_cache.h"
+#include "engine/sieve/mill.h"
 #include "engine/state/commit.h"
 #include "engine/state/resume.h"
 #include "engine/tuning/tuning.h"
@@ -82,6 +83,8 @@ struct crawl {
     unsigned canonical; /* enum canonical_rule */
     struct frontier frontier;
     struct sieve sieve;
+    struct mill mill; /* asks the sieve on disk, if there is one */
+    char mill_directory[1200];
     struct sources sources;    /* the seeds, by number */
     struct robots_cache rules; /* of all hosts */
     struct scope *scope;

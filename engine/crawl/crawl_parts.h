@@ -54,6 +54,14 @@ housekeeper_job crawl_read_tuning;
 housekeeper_job crawl_adopt_tuning;
 void crawl_free_reloads(struct crawl *crawl);
 
+/* crawl_mill.c: the sieve on disk. */
+bool crawl_init_mill(struct crawl *crawl, struct tuning_error *error);
+/* Opens the sieve on disk and starts its thread, as soon as it is needed. 0 or a negative errno. */
+int crawl_open_mill(struct crawl *crawl);
+int crawl_start_mill(struct crawl *crawl);
+/* Tells it whether the crawl waits for URLs. By the watch. */
+void crawl_hurry_mill(struct crawl *crawl);
+
 /* crawl_write.c: the housekeeper's other jobs. */
 housekeeper_job crawl_write;
 housekeeper_job crawl_sum;

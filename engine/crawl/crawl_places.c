@@ -115,18 +115,21 @@ bool crawl_lock_directory(struct crawl *crawl, struct tuning_error *error)
                         crawl->directory);
 }
 
-static void remove_scratch_file(void *argument, const char *name)
+static void remove_file_in(void *folder, const char *name)
 {
-    const struct crawl *crawl = argument;
     char path[1400];
-    snprintf(path, sizeof path, "%s/%s", crawl->scratch, name);
+    snprintf(path, sizeof path, "%s/%s", (const char *)folder, name);
     unlink(path);
 }
 
-/* Its files are of no more use. */
+/* Its files are of no more use, nor those of the sieve on disk. */
 static void empty_scratch(struct crawl *crawl)
 {
-    crawl->disk->list(crawl->disk->owner, crawl->scratch, remove_scratch_file, crawl);
+    char sieve[1200];
+    snprintf(sieve, sizeof sieve, "%s/sieve", crawl->scratch);
+    crawl->disk->list(crawl->disk->owner, sieve, remove_file_in, sieve);
+    rmdir(sieve);
+    crawl->disk->list(crawl->disk->owner, crawl->scratch, remove_file_in, crawl->scratch);
 }
 
 /* What an earlier process has left there means nothing. */

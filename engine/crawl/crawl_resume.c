@@ -44,6 +44,7 @@ static void count_done(struct crawl *crawl, const struct record_done *done)
     struct stats *before = &crawl->before;
     if (done->outcome < FETCH_OUTCOME_COUNT)
         stats_add(&before->outcomes[done->outcome], 1);
+    stats_add(&before->urls_in, 1); /* when it was let out */
     stats_add(&before->urls_out, 1);
     stats_add(&before->stored, done->is_stored);
     if (!done->is_page)
@@ -69,6 +70,13 @@ static bool count_one(void *owner, const struct record *record, struct slice via
     return count_record(replay);
 }
 
+/* What does not fit in memory is told to the sieve on disk. */
+static bool learn(struct replay *replay, uint64_t signature)
+{
+    struct crawl *crawl = replay->crawl;
+    return crawl_open_mill(crawl) == 0 && mill_learn(&crawl->mill, signature) == 0;
+}
+
 static bool take_done(void *owner, const struct record *record, struct slice via)
 {
     struct replay *replay = owner;
@@ -77,7 +85,8 @@ static bool take_done(void *owner, const struct record *record, struct slice via
     case RECORD_DONE:
         if (replay->has_done)
             signatures_add(&replay->writer, record->done.signature);
-        ask_sieve(replay, record->done.signature);
+        if (ask_sieve(replay, record->done.signature) == SIEVE_LATER && !learn(replay, record->done.signature))
+            return false;
         count_done(replay->crawl, &record->done);
         past_note_done(&replay->past, &record->done);
         break;
@@ -100,14 +109,16 @@ static bool take_url(void *owner, const struct record *record, struct slice via)
     struct crawl *crawl = replay->crawl;
     if (record->type != RECORD_URL)
         return true;
-    bool is_new = ask_sieve(replay, record->url.signature) == SIEVE_NEW;
-    bool is_waiting = replay->has_done ? !signatures_has(&replay->done, record->url.signature) : is_new;
-    if (is_waiting && !harvest_has_room(&crawl->loops[0].harvest) && !crawl_make_room(crawl))
+    struct harvest *harvest = &crawl->loops[0].harvest;
+    enum sieve_answer answer = ask_sieve(replay, record->url.signature);
+    bool is_waiting = replay->has_done ? !signatures_has(&replay->done, record->url.signature)
+                                       : answer == SIEVE_NEW || answer == SIEVE_LATER;
+    if (is_waiting && !harvest_has_room(harvest) && !crawl_make_room(crawl))
         return false;
-    if (is_waiting)
-        harvest_restore(&crawl->loops[0].harvest, &record->url, via);
-    else
-        stats_add(&crawl->before.urls_in, 1);
+    if (is_waiting && answer == SIEVE_LATER)
+        harvest_restore_asked(harvest, &record->url, via);
+    else if (is_waiting)
+        harvest_restore(harvest, &record->url, via);
     return count_record(replay);
 }
 
@@ -242,6 +253,10 @@ bool crawl_look_back(struct crawl *crawl, struct tuning_error *error)
     }
     if (resume->session.canonical != crawl->canonical)
         return crawl_refuse(error, "scope.canonical: cannot change when a crawl is resumed");
+    bool is_bloom = crawl->tuning.fixed.memory.sieve_kind == TUNING_SIEVE_BLOOM;
+    if (is_bloom && resume->session.sieve != TUNING_SIEVE_BLOOM)
+        return crawl_refuse(error, "memory.sieve-kind: a crawl that was begun with another kind cannot go on with "
+                                   "bloom");
     choose_opening(crawl);
     return true;
 }

@@ -103,6 +103,8 @@ bool crawl_open_parts(struct crawl *crawl, struct tuning_error *error)
     failed = sieve_init(&crawl->sieve, tuning);
     if (failed)
         return crawl_refuse(error, "memory.sieve: %s", strerror(-failed));
+    if (!crawl_init_mill(crawl, error))
+        return false;
     if (!robots_cache_init(&crawl->rules, tuning->fixed.memory.robots_bytes))
         return crawl_refuse(error, "memory.robots: %s", strerror(ENOMEM));
     crawl->loops = aligned_alloc(128, crawl->loop_count * sizeof *crawl->loops);
@@ -130,6 +132,7 @@ void crawl_close_parts(struct crawl *crawl)
     free(crawl->loops);
     if (crawl->commit.options.directory)
         commit_fini(&crawl->commit);
+    mill_fini(&crawl->mill);
     robots_cache_fini(&crawl->rules);
     sieve_fini(&crawl->sieve);
     frontier_fini(&crawl->frontier);

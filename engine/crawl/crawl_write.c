@@ -1,5 +1,6 @@
 /* The housekeeper's jobs: what the loops hand over goes to the disk and is committed, summary.json is renewed, and the
  * free space of the disk is looked at. */
+#include <poll.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
@@ -33,15 +34,39 @@ int crawl_serve_spills(struct crawl *crawl)
 {
     int first_error = 0;
     for (unsigned i = 0; i < crawl->loop_count; i++) {
-        int error = crawl->tuning.fixed.state.spill ? spool_serve(&crawl->loops[i].spill.spool) : 0;
+        struct loop *loop = &crawl->loops[i];
+        int error = crawl->tuning.fixed.state.spill ? spool_serve(&loop->spill.spool) : 0;
+        if (!error && loop->harvest.later)
+            error = spool_serve(&loop->later.urls.spool);
         first_error = first_error ? first_error : error;
     }
     return first_error;
 }
 
+/* The sieve on disk takes its time: while it works, nothing else is to be done. */
+static int serve_mill(struct crawl *crawl)
+{
+    if (!sieve_uses_disk(&crawl->sieve))
+        return 0;
+    int error = crawl_start_mill(crawl);
+    mill_hurry(&crawl->mill, true);
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        sieve_turn(&crawl->loops[i].sieve);
+    if (!error)
+        harvest_answers(&crawl->loops[0].harvest);
+    return error ? error : lf_load(&crawl->mill.error, relaxed);
+}
+
 bool crawl_make_room(struct crawl *crawl)
 {
-    return commit_write(&crawl->commit) == 0 && crawl_serve_spills(crawl) == 0;
+    while (commit_write(&crawl->commit) == 0 && crawl_serve_spills(crawl) == 0 && serve_mill(crawl) == 0) {
+        if (harvest_has_room(&crawl->loops[0].harvest))
+            return true;
+        if (!sieve_uses_disk(&crawl->sieve))
+            return false;
+        poll(NULL, 0, 1);
+    }
+    return false;
 }
 
 uint64_t crawl_write(void *owner, uint64_t now_ns)
@@ -50,6 +75,9 @@ uint64_t crawl_write(void *owner, uint64_t now_ns)
     uint64_t wait_ns, commits = crawl->commit.commits;
     take_error(crawl, commit_turn(&crawl->commit, now_ns, &wait_ns));
     take_error(crawl, crawl_serve_spills(crawl));
+    if (sieve_uses_disk(&crawl->sieve))
+        take_error(crawl, crawl_start_mill(crawl));
+    take_error(crawl, lf_load(&crawl->mill.error, relaxed));
     if (crawl->commit.commits == commits)
         return wait_ns;
     crawl->stored_committed = 0;

@@ -30,15 +30,17 @@ const char *end_name(enum crawl_end why)
 }
 
 /* A loop admits a URL (urls_in) before it hands it over, and counts a URL as finished (urls_out) after
- * everything that it led to was admitted. All finished counts are read before any admitted count: a URL whose
+ * everything that it led to was admitted. So does one whose URL turns out to be known (urls_known). All finished counts are read before any admitted count: a URL whose
  * end we see has its links among those we then count. So if the sums are equal, nothing is left.
  *
- * A1 pairs with R1 in stats_count_out. Acquire keeps the later loads of urls_in behind A1. */
+ * A1 pairs with R1 in stats_count_out, A2 with R2 in stats_count_known. Acquire keeps the later loads of urls_in
+ * behind them. */
 bool end_is_complete(const struct loop *loops, unsigned count)
 {
     uint64_t in = 0, out = 0;
     for (unsigned i = 0; i < count; i++)
-        out += lf_load(&loops[i].stats.urls_out, acquire); /* A1 */
+        out += lf_load(&loops[i].stats.urls_out, acquire) +   /* A1 */
+               lf_load(&loops[i].stats.urls_known, acquire); /* A2 */
     for (unsigned i = 0; i < count; i++)
         in += lf_load(&loops[i].stats.urls_in, relaxed);
     return in == out;

@@ -17,6 +17,7 @@ bool harvest_init(struct harvest *harvest, const struct harvest_options *options
                                 .sieve = options->sieve,
                                 .journal = options->journal,
                                 .spill = options->spill,
+                                .later = options->later,
                                 .stats = options->stats,
                                 .tuning = options->tuning,
                                 .canonical = options->canonical};
@@ -184,12 +185,10 @@ static void spill_url(struct harvest *harvest, struct harvest_url *found)
     stats_add(&harvest->stats->urls_spilled, 1);
 }
 
-/* Admits a URL to the crawl: it waits in memory, or on disk. */
-static void queue_url(struct harvest *harvest, struct harvest_url *found)
+/* It waits in memory, or on disk. It has been counted before: another loop may finish it at once, and finished must never
+ * exceed admitted. */
+static void place_url(struct harvest *harvest, struct harvest_url *found)
 {
-    /* Count before the push: another loop may finish the URL at once, and finished must never exceed
-     * admitted. */
-    stats_add(&harvest->stats->urls_in, 1);
     bool waits = harvest->spill && is_behind_others(found);
     enum fetch_outcome outcome = waits ? FETCH_FRONTIER_FULL : push_url(harvest, found);
     if (outcome == FETCH_DONE)
@@ -204,6 +203,13 @@ static void queue_url(struct harvest *harvest, struct harvest_url *found)
     lose(harvest, outcome);
 }
 
+/* Admits a URL to the crawl. */
+static void queue_url(struct harvest *harvest, struct harvest_url *found)
+{
+    stats_add(&harvest->stats->urls_in, 1);
+    place_url(harvest, found);
+}
+
 static void give_back(struct harvest *harvest, struct harvest_url *found)
 {
     if (found->item)
@@ -216,6 +222,17 @@ static void admit(struct harvest *harvest, struct harvest_url *found, uint64_t s
     if (harvest->journal) /* before it is queued, so that no verdict on it can be of an earlier epoch */
         journal_add_url(harvest->journal, &record, page_of(found));
     queue_url(harvest, found);
+}
+
+/* The sieve on disk is asked. The journal has the URL from now on: if it is known, that does no harm. */
+static void ask_later(struct harvest *harvest, struct harvest_url *found, uint64_t signature)
+{
+    struct record_url record = record_of(found, signature);
+    give_back(harvest, found);
+    if (harvest->journal)
+        journal_add_url(harvest->journal, &record, page_of(found));
+    stats_add(&harvest->stats->urls_in, 1);
+    later_push(harvest->later, &record, page_of(found));
 }
 
 void harvest_flush(struct harvest *harvest)
@@ -235,6 +252,9 @@ void harvest_flush(struct harvest *harvest)
             give_back(harvest, found);
             stats_add(&harvest->stats->links_known, 1);
             break;
+        case SIEVE_LATER:
+            ask_later(harvest, found, harvest->hashes[i]);
+            break;
         case SIEVE_FULL:
             give_back(harvest, found);
             lose(harvest, FETCH_SIEVE_FULL);
@@ -247,7 +267,8 @@ void harvest_flush(struct harvest *harvest)
 bool harvest_has_room(const struct harvest *harvest)
 {
     return (!harvest->journal || journal_has_room(harvest->journal)) &&
-           (!harvest->spill || spill_has_room(harvest->spill));
+           (!harvest->spill || spill_has_room(harvest->spill)) &&
+           (!harvest->later || later_has_room(harvest->later));
 }
 
 /* What a record says, ready to be queued. `via_url` is where the page goes that led to it. */
@@ -278,6 +299,46 @@ void harvest_restore(struct harvest *harvest, const struct record_url *record, s
     found.place.url = &found.url;
     found.place.host = hosts_find(&harvest->frontier->frontier->hosts, &found.url, found.place.hash);
     queue_url(harvest, &found);
+}
+
+void harvest_restore_asked(struct harvest *harvest, const struct record_url *record, struct slice via)
+{
+    stats_add(&harvest->stats->urls_in, 1);
+    later_push(harvest->later, record, via);
+}
+
+/* What the sieve on disk takes for new is let in, unless a limit was reached meanwhile. */
+static void let_in(struct harvest *harvest, const struct later_answer *answer)
+{
+    struct url via_url;
+    struct harvest_url found = found_of(harvest, &answer->url, answer->via, &via_url);
+    found.place.url = &found.url;
+    enum fetch_outcome outcome = find_room(harvest, &found, 0);
+    if (outcome == FETCH_DONE) {
+        place_url(harvest, &found);
+        return;
+    }
+    stats_count_out(harvest->stats);
+    lose(harvest, outcome);
+}
+
+void harvest_answers(struct harvest *harvest)
+{
+    struct sieve *sieve = harvest->sieve->sieve;
+    struct later_answer answer;
+    if (!later_count(harvest->later) || !sieve_is_settled(sieve))
+        return;
+    for (unsigned i = 0; i < HARVEST_UNSPILL_MAX && spill_has_room(harvest->spill); i++) {
+        if (!later_next(harvest->later, &answer))
+            return;
+        if (answer.is_new && sieve_confirm(sieve, answer.url.signature)) {
+            let_in(harvest, &answer);
+        } else {
+            stats_add(&harvest->stats->links_known, 1);
+            stats_count_known(harvest->stats);
+        }
+        later_pop(harvest->later);
+    }
 }
 
 /* One less on disk. The host may have been retired and made anew since it was counted there. */

@@ -7,6 +7,7 @@
 
 #include "engine/content/link.h"
 #include "engine/content/links.h"
+#include "engine/crawl/later.h"
 #include "engine/crawl/spill.h"
 #include "engine/crawl/stats.h"
 #include "engine/frontier/frontier.h"
@@ -52,6 +53,7 @@ struct harvest {
     struct sieve_loop *sieve;
     struct journal_loop *journal; /* NULL: none is kept */
     struct spill *spill;          /* NULL: what finds no room is lost */
+    struct later *later;          /* NULL: the sieve answers everything at once */
     struct stats *stats;
     const struct tuning *tuning; /* the owner may replace it */
     unsigned canonical;          /* enum canonical_rule */
@@ -69,6 +71,7 @@ struct harvest_options {
     struct sieve_loop *sieve;
     struct journal_loop *journal; /* NULL: none is kept */
     struct spill *spill;          /* NULL: what finds no room is lost */
+    struct later *later;          /* NULL: the sieve answers everything at once */
     struct stats *stats;
     const struct tuning *tuning;
     const struct scope *scope;
@@ -89,7 +92,11 @@ size_t harvest_links(struct harvest *harvest, const struct harvest_source *sourc
 void harvest_flush(struct harvest *harvest);
 /* Whether journal and spill have room for what a step of harvest_links may find. If not, the page has to wait. */
 bool harvest_has_room(const struct harvest *harvest);
+/* Takes the answers of the sieve on disk: queues the URLs that are new. Once per turn. */
+void harvest_answers(struct harvest *harvest);
 /* Queues URLs that waited on disk, as far as there is room for them. Once per turn. */
 void harvest_unspill(struct harvest *harvest);
-/* Queues a URL that was let out before the crawl was resumed. After harvest_has_room. */
+/* Queues a URL that was let out before the crawl was resumed; with is_asked, only if the sieve on disk does not know it
+ * either. After harvest_has_room. */
+void harvest_restore_asked(struct harvest *harvest, const struct record_url *record, struct slice via);
 void harvest_restore(struct harvest *harvest, const struct record_url *record, struct slice via);

@@ -72,6 +72,8 @@
 #define TROUBLES_HOSTS 16
 /* troubles: bytes of a host name that are shown. */
 #define TROUBLES_NAME_BYTES 64
+/* crawl: with fewer waiting URLs per connection, the sieve on disk is asked without waiting for a full batch. */
+#define CRAWL_HURRY_URLS 16
 /* crawl: how often the loops are asked which hosts they wait for. */
 #define CRAWL_WAITING_NS (CLOCK_NS_PER_S / 4)
 /* visits: slow transfers may keep one of this many open connections while hosts wait. */

@@ -117,12 +117,26 @@ static bool init_harvest(struct loop *loop)
         .sieve = &loop->sieve,
         .journal = journal_of(loop),
         .spill = loop->tuning->fixed.state.spill ? &loop->spill : NULL,
+        .later = loop->crawl->sieve.asks_later ? &loop->later : NULL,
         .stats = &loop->stats,
         .tuning = loop->tuning,
         .scope = loop->crawl->scope,
         .canonical = loop->crawl->canonical,
     };
     return harvest_init(&loop->harvest, &options);
+}
+
+/* Where URLs wait on disk. */
+static int init_waits(struct loop *loop)
+{
+    struct crawl *crawl = loop->crawl;
+    char prefix[SPOOL_PATH_BYTES + 16];
+    snprintf(prefix, sizeof prefix, "%s/urls-%02u", crawl->scratch, loop->index);
+    int error = spill_init(&loop->spill, crawl->disk, prefix);
+    if (error || !loop->harvest.later)
+        return error;
+    snprintf(prefix, sizeof prefix, "%s/asked-%02u", crawl->scratch, loop->index);
+    return later_init(&loop->later, crawl->disk, prefix, &crawl->mill.loops[loop->index]);
 }
 
 /* crawl.log, the WARC files, the journal. */
@@ -135,7 +149,7 @@ static int init_outlets(struct loop *loop)
     if (!error && loop->visits.store)
         error = store_init(&loop->store, loop->tuning, files, loop->index);
     if (!error && loop->tuning->fixed.state.spill)
-        error = spill_init(&loop->spill, crawl->disk, crawl->scratch, loop->index);
+        error = init_waits(loop);
     if (!error && loop->tuning->fixed.state.journal)
         error = journal_loop_init(&loop->journal, loop->index);
     if (error)
@@ -193,6 +207,7 @@ void loop_fini(struct loop *loop)
     outlet_fini(&loop->log);
     journal_loop_fini(&loop->journal);
     spill_fini(&loop->spill);
+    later_fini(&loop->later);
     names_fini(&loop->names);
     if (loop->visits.pages)
         visits_fini(&loop->visits);
@@ -293,6 +308,7 @@ static void publish_races(struct stats_races *races, const struct loop *loop)
 static void publish(struct loop *loop)
 {
     stats_set(&loop->stats.connections, loop->visits.open);
+    stats_set(&loop->stats.asked, later_count(&loop->later));
     stats_set(&loop->stats.frontier_bytes, loop->frontier.urls.bytes_in_use);
     stats_set(&loop->stats.ring_enters, loop->ring.stats.enters);
     stats_set(&loop->stats.bytes_received, loop->conns.stats.bytes_received);
@@ -344,8 +360,11 @@ static int turn(struct loop *loop)
     ledger_set_clock(&loop->ledger, now_ns);
     ledger_adopt(&loop->ledger);
     frontier_turn(&loop->frontier, now_ns);
+    sieve_turn(&loop->sieve);
     if (loop->harvest.spill)
         harvest_unspill(&loop->harvest);
+    if (loop->harvest.later)
+        harvest_answers(&loop->harvest);
     names_turn(&loop->names, now_ns);
     for (unsigned taken = visits_turn(&loop->visits, now_ns); taken > 0; taken--)
         names_grant(&loop->names);

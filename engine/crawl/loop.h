@@ -57,6 +57,7 @@ struct loop {
     struct outlet log;
     struct journal_loop journal;
     struct spill spill;
+    struct later later;
 
     bool is_cut; /* visits were aborted because the disk lags */
     struct ledger ledger;

@@ -1,15 +1,12 @@
 #include "engine/crawl/spill.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 #include "engine/crawl/limits.h"
 #include "engine/url/limits.h"
 
-int spill_init(struct spill *spill, const struct disk *disk, const char *folder, unsigned loop)
+int spill_init(struct spill *spill, const struct disk *disk, const char *prefix)
 {
-    char prefix[SPOOL_PATH_BYTES];
-    snprintf(prefix, sizeof prefix, "%s/urls-%02u", folder, loop);
     return spool_init(&spill->spool, disk, prefix);
 }
 

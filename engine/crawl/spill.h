@@ -12,8 +12,8 @@ struct spill {
     struct spool spool;
 };
 
-/* `folder` is where scratch files go. 0 or a negative errno. */
-int spill_init(struct spill *spill, const struct disk *disk, const char *folder, unsigned loop);
+/* The names of its scratch files begin with `prefix`. 0 or a negative errno. */
+int spill_init(struct spill *spill, const struct disk *disk, const char *prefix);
 void spill_fini(struct spill *spill);
 
 /* Whether there is room for a batch of the harvest. If not, the page has to wait. */

@@ -37,10 +37,11 @@ static void sum_histogram(struct stats_histogram *total, const struct stats_hist
 void stats_sum(struct stats *total, const struct stats *part)
 {
     /* A1 pairs with R1 in stats_count_out: the links of every finished URL have been counted as admitted. */
-    uint64_t urls_out = lf_load(&part->urls_out, acquire);
+    uint64_t urls_out = lf_load(&part->urls_out, acquire), urls_known = lf_load(&part->urls_known, acquire);
     stats_add(&total->urls_out, urls_out);
+    stats_add(&total->urls_known, urls_known);
 #define STATS_SUM(name)                                                                                      \
-    if (&total->name != &total->urls_out)                                                                    \
+    if (&total->name != &total->urls_out && &total->name != &total->urls_known)                                                                    \
         stats_add(&total->name, stats_get(&part->name));
     STATS_COUNTERS(STATS_SUM)
 #undef STATS_SUM
@@ -55,6 +56,7 @@ void stats_sum(struct stats *total, const struct stats *part)
         stats_add(&total->statuses[i], stats_get(&part->statuses[i]));
     for (unsigned i = 0; i < SCOPE_RULES; i++)
         stats_add(&total->scope[i], stats_get(&part->scope[i]));
+    stats_add(&total->asked, stats_get(&part->asked));
     stats_add(&total->connections, stats_get(&part->connections));
     stats_add(&total->frontier_bytes, stats_get(&part->frontier_bytes));
     sum_histogram(&total->fetch_us, &part->fetch_us);

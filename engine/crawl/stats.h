@@ -24,6 +24,7 @@ struct stats_histogram {
 #define STATS_COUNTERS(X)                                                                                    \
     X(urls_in)      /* URLs admitted: the sieve had not seen them */                                         \
     X(urls_out)     /* URLs finished: fetched, failed or dropped */                                          \
+    X(urls_known)   /* URLs admitted of which the sieve on disk said later that they were known */           \
     X(urls_spilled) /* of them, those that had to wait on disk */                                            \
     X(pages)        /* complete responses without robots.txt */                                              \
     X(robots_files) /* responses to requests for robots.txt */                                               \
@@ -75,6 +76,7 @@ struct stats {
     stats_counter hosts_failing[FETCH_OUTCOME_COUNT]; /* now, by their last failure; sum over all loops */
     stats_counter statuses[STATS_STATUSES];           /* by their first digit */
     stats_counter scope[SCOPE_RULES];
+    stats_counter asked;          /* URLs that wait for the answer of the sieve on disk */
     stats_counter connections;    /* open at this moment */
     stats_counter frontier_bytes; /* waiting URLs, acquired minus released by this loop; sum over all loops */
     stats_counter names_out_since_ns; /* no name server answers; 0: one does. Not summed */
@@ -94,6 +96,12 @@ static inline void stats_add(stats_counter *counter, uint64_t amount)
 static inline void stats_count_out(struct stats *stats)
 {
     lf_store(&stats->urls_out, lf_load(&stats->urls_out, relaxed) + 1, release);
+}
+
+/* Likewise, of a URL that was admitted and turned out to be known. R2 pairs with A2 in end_is_complete. */
+static inline void stats_count_known(struct stats *stats)
+{
+    lf_store(&stats->urls_known, lf_load(&stats->urls_known, relaxed) + 1, release);
 }
 
 static inline void stats_set(stats_counter *counter, uint64_t value)

@@ -33,7 +33,8 @@ static void sum_loops(struct status *status, const struct crawl *crawl)
         for (int state = 0; state < HOST_STATES; state++)
             status->hosts[state] += lf_load(&crawl->loops[i].frontier.states[state], relaxed);
     }
-    uint64_t in = stats_get(&status->now.urls_in), out = stats_get(&status->now.urls_out);
+    uint64_t in = stats_get(&status->now.urls_in);
+    uint64_t out = stats_get(&status->now.urls_out) + stats_get(&status->now.urls_known);
     status->queued = in > out ? in - out : 0;
     status->host_count = lf_load(&crawl->frontier.hosts.count, relaxed);
     status->address_count = lf_load(&crawl->frontier.addresses.count, relaxed);

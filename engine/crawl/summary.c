@@ -94,6 +94,11 @@ static void write_quantiles(const char *name, const struct stats_histogram *hist
 
 static void write_summary(const struct status *status, struct crawl *crawl, enum crawl_end end, FILE *out)
 {
+    static const char *const kinds[] = {[TUNING_SIEVE_SIGNATURES] = "signatures",
+                                        [TUNING_SIEVE_BLOOM] = "bloom",
+                                        [TUNING_SIEVE_MERCATOR] = "mercator",
+                                        [TUNING_SIEVE_OFFLINE] = "offline",
+                                        [TUNING_SIEVE_ROCKSDB] = "rocksdb"};
     const struct stats *now = &status->now;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -114,7 +119,7 @@ static void write_summary(const struct status *status, struct crawl *crawl, enum
     fprintf(out,
             "  \"sieve\": {\"kind\": \"%s\", \"urls\": %" PRIu64 ", \"capacity\": %" PRIu64
             ", \"false_positive_rate\": %.3g},\n",
-            crawl->sieve.kind == TUNING_SIEVE_BLOOM ? "bloom" : "signatures", sieve_count(&crawl->sieve),
+            kinds[crawl->sieve.kind], sieve_count(&crawl->sieve) + lf_load(&crawl->mill.known, relaxed),
             sieve_capacity(&crawl->sieve), sieve_false_positive_rate(&crawl->sieve));
     fprintf(out,
             "  \"frontier_bytes\": %" PRIu64 ",\n  \"cpu_seconds\": %.3f,\n  \"peak_memory_bytes\": %ld\n}\n",

@@ -1,12 +1,19 @@
 /* Lets each URL out exactly once in the whole crawl: given the 64-bit hash of a URL, exactly one
  * caller is told that it is new.
  *
- * Two kinds behind one interface:
+ * The kinds behind one interface:
  *   signatures   keeps the hash itself, about 11 bytes per URL: wrong only if two URLs share a hash
  *   bloom        some 10 bits per URL: takes a known share of new URLs for known ones, and loses them
+ *   the others   keep the hashes on disk (engine/sieve); in memory each loop has a cache of those it asked about last
  *
- * When the sieve is full, it answers SIEVE_FULL: the URL is not fetched, the crawl continues and reports it.
- * A Bloom filter is full when the expected share of lost URLs has reached SIEVE_BLOOM_RATE_MAX.
+ * SIEVE_LATER: only the sieve on disk can tell. The caller has to ask it. Signatures go over to that when they are
+ * full, if there is a disk to use. Otherwise the answer is SIEVE_FULL: the URL is not fetched, the crawl continues and
+ * reports it. A Bloom filter is full when the expected share of lost URLs has reached SIEVE_BLOOM_RATE_MAX.
+ *
+ * How signatures go over without letting a URL out twice. When one loop finds them full, another may still have room
+ * reserved, and might add the URL that the first one asks the disk about. So each loop agrees, in a turn of its own, to
+ * add nothing any more; only when all have agreed, answers from the disk count (sieve_is_settled), and only for what is
+ * not in memory by then (sieve_confirm). Asking the disk may begin at once.
  *
  * Shared by all loops, each with a sieve_loop of its own. */
 #pragma once
@@ -20,7 +27,7 @@
 #include "lockfree/bloom.h"
 #include "lockfree/signatures.h"
 
-enum sieve_answer { SIEVE_NEW, SIEVE_KNOWN, SIEVE_FULL };
+enum sieve_answer { SIEVE_NEW, SIEVE_KNOWN, SIEVE_LATER, SIEVE_FULL };
 
 enum { SIEVE_BATCH_MAX = 64 };
 
@@ -29,19 +36,34 @@ enum { SIEVE_BATCH_MAX = 64 };
 
 struct sieve {
     enum tuning_sieve kind;
-    bool is_shared; /* by more than one loop */
+    unsigned loops;
+    bool asks_later; /* a sieve on disk stands behind this one */
     struct arena arena;
     size_t bytes;
     struct signatures signatures;
     struct bloom bloom;
     uint64_t bloom_count_max;
+    size_t cache_cells; /* of each loop */
     LF_ISOLATED _Atomic(uint64_t) bloom_count;
+    LF_ISOLATED _Atomic(bool) is_over; /* signatures: some loop found them full */
+    _Atomic(unsigned) agreed;          /* loops that add nothing any more */
 };
 
 struct sieve_loop {
     struct sieve *sieve;
     struct signatures_writer writer;
+    bool has_agreed;
+    uint64_t *cache; /* hashes that the disk was asked about, each in its one place; 0: none */
 };
+
+/* Whether this kind keeps everything on disk. */
+static inline bool sieve_is_on_disk(uint64_t kind)
+{
+    return kind != TUNING_SIEVE_SIGNATURES && kind != TUNING_SIEVE_BLOOM;
+}
+
+/* The part of memory.sieve that is left for asking the disk. */
+size_t sieve_mill_bytes(const struct tuning *tuning);
 
 /* 0, or a negative errno. */
 int sieve_init(struct sieve *sieve, const struct tuning *tuning);
@@ -50,10 +72,19 @@ void sieve_fini(struct sieve *sieve);
 void sieve_loop_init(struct sieve_loop *loop, struct sieve *sieve);
 void sieve_loop_fini(struct sieve_loop *loop);
 
+/* Once per turn. */
+void sieve_turn(struct sieve_loop *loop);
 /* Answers for up to SIEVE_BATCH_MAX hashes, whose memory is prefetched together. */
 void sieve_add(struct sieve_loop *loop, const uint64_t *hashes, size_t count, enum sieve_answer *answers);
 
-/* URLs let out so far, an estimate while loops run. */
+/* Whether the disk has been asked about anything, or will be. */
+bool sieve_uses_disk(struct sieve *sieve);
+/* Whether answers from the disk count by now. */
+bool sieve_is_settled(struct sieve *sieve);
+/* The disk says that the hash is new: is it new to what is in memory, too? After sieve_is_settled. */
+bool sieve_confirm(struct sieve *sieve, uint64_t hash);
+
+/* URLs let out so far, an estimate while loops run; without those that are known to the disk only. */
 uint64_t sieve_count(struct sieve *sieve);
 /* How many URLs it can hold. */
 uint64_t sieve_capacity(const struct sieve *sieve);

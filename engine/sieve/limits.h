@@ -30,3 +30,15 @@
 #define SIEVE_ROCKS_FILTER_BITS 10
 /* sieve_rocks: threads of RocksDB: one that writes memtables, one that compacts. */
 #define SIEVE_ROCKS_JOBS_MAX 2
+/* mill: signatures that a loop hands over together: 32 KiB. */
+#define MILL_BLOCK_SIGNATURES 4096
+/* mill: blocks of one loop that have no answer yet. Their answers take 2 MiB. */
+#define MILL_UNANSWERED_MAX 4096
+/* mill: the smallest batch, and the fewest blocks of a loop, however little memory there is. */
+#define MILL_BATCH_MIN  (4 * MILL_BLOCK_SIGNATURES)
+#define MILL_BLOCKS_MIN 8
+/* mill: how often it looks for blocks. A crawl that has nothing else to fetch waits for this time at most. */
+#define MILL_LOOK_NS (5 * CLOCK_NS_PER_MS)
+/* mill: while the crawl waits for URLs, batches that are not full are asked about, but for this share of the time at
+ * most: a large Z is rewritten for each. */
+#define MILL_IDLE_PER_WORK 9

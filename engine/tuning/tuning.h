@@ -15,7 +15,13 @@
 enum { TUNING_TEXT_BYTES = 256, TUNING_LIST_BYTES = 4096 };
 
 enum tuning_politeness { TUNING_POLITENESS_RATIO, TUNING_POLITENESS_DELAY };
-enum tuning_sieve { TUNING_SIEVE_SIGNATURES, TUNING_SIEVE_BLOOM };
+enum tuning_sieve {
+    TUNING_SIEVE_SIGNATURES,
+    TUNING_SIEVE_BLOOM,
+    TUNING_SIEVE_MERCATOR,
+    TUNING_SIEVE_OFFLINE,
+    TUNING_SIEVE_ROCKSDB,
+};
 enum tuning_store { TUNING_STORE_WARC, TUNING_STORE_NONE };
 enum tuning_compress { TUNING_COMPRESS_GZIP, TUNING_COMPRESS_NONE };
 enum tuning_warc { TUNING_WARC_1_1, TUNING_WARC_1_0 };
@@ -157,6 +163,7 @@ struct priority_tuning_fixed {
 struct memory_tuning_fixed {
     uint64_t sieve_kind; /* enum tuning_sieve */
     uint64_t sieve_bytes;
+    uint64_t sieve_runs;
     uint64_t frontier_bytes;
     uint64_t hosts_max;
     uint64_t robots_bytes;

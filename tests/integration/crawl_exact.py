@@ -33,6 +33,25 @@ def test_bloom_sieve():
         assert crawl.summary["sieve"]["false_positive_rate"] < 1e-6, crawl.summary["sieve"]
 
 
+def test_sieves_on_disk():
+    """Each URL once, whatever sieve asks the disk; and from signatures that go over to the disk when they are full."""
+    for kind, memory in (("mercator", "4MiB"), ("offline", "4MiB"), ("rocksdb", "4MiB"), ("signatures", "16KiB")):
+        for threads in ("1", "2"):
+            with Web("--hosts", "80", "--pages", "40", "--plain") as web:
+                tuning = merge(RUDE, {"memory": {"sieve-kind": kind, "sieve": memory, "sieve-runs": "3"}})
+                crawl = Crawl(web, tuning, "--threads", threads)
+                if "has no RocksDB" in crawl.stderr:
+                    print(f"skipped {kind}: this build has none")
+                    continue
+                truth = web.truth()
+                compare(crawl, truth)
+                assert crawl.summary["sieve"]["kind"] == kind, crawl.summary["sieve"]
+                assert crawl.summary["urls_in"] > len(truth), "the disk was not asked about a known URL"
+                assert not (crawl.directory / "scratch").exists(), "scratch files were left"
+                print(f"  {kind}, {threads} loops: {len(truth)} URLs, {crawl.summary['urls_known']} asked about twice, "
+                      f"{crawl.summary['seconds']} s")
+
+
 def test_polite_by_ratio():
     tuning = merge(IMPATIENT, {"politeness": {"host-ratio": "0.5", "address-ratio": "1", "burst": "200ms",
                                               "host-min-idle": "50ms", "address-min-idle": "5ms"}})
@@ -54,4 +73,4 @@ def test_polite_by_delay():
         assert violations == 0, text
 
 
-main([test_exact_for_many_webs, test_bloom_sieve, test_polite_by_ratio, test_polite_by_delay])
+main([test_exact_for_many_webs, test_bloom_sieve, test_sieves_on_disk, test_polite_by_ratio, test_polite_by_delay])

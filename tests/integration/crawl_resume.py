@@ -119,6 +119,8 @@ def crawl_with_kills(number, memory, threads, kills):
             pass
         lives.run("--threads", str(threads[0]))
         count = lives.check(web.truth())
+        told = state_of(lives.directory).stdout
+        assert ", 0 waiting" in told and "it is complete" in told, told
         text, violations = web.audit(*AUDIT, "--kills", str(lives.kills))
         print(f"  web {number}, {memory}, {threads} loops: {lives.kills} kills, {count} pages, "
               f"{violations} violations, {time.monotonic() - begun:.1f} s", flush=True)
@@ -129,7 +131,9 @@ def crawl_with_kills(number, memory, threads, kills):
 def test_kills():
     """100 kills; with --long 1,000 over 40 webs. With room for 16 hosts most URLs wait on disk."""
     webs, kills = (40, 25) if LONG else (2, 6) if is_sanitized() else (8, 13)
-    cases = [({}, (1,)), ({"hosts": "16"}, (2,)), ({"sieve-kind": "bloom"}, (2,)), ({"hosts": "16"}, (1, 2))]
+    cases = [({}, (1,)), ({"hosts": "16"}, (2,)), ({"sieve-kind": "bloom"}, (2,)), ({"hosts": "16"}, (1, 2)),
+             ({"sieve-kind": "mercator"}, (1, 2)), ({"sieve-kind": "offline", "hosts": "16"}, (2,)),
+             ({"sieve-kind": "rocksdb"}, (2, 1)), ({"sieve": "8KiB"}, (1, 2))]
     with ThreadPoolExecutor(4) as pool:  # they rest more than they run
         total = sum(pool.map(lambda number: crawl_with_kills(number, *cases[number % len(cases)], kills), range(webs)))
     print(f"  {total} kills in {webs} crawls")

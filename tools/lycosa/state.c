@@ -12,19 +12,20 @@
 #include "lockfree/clock.h"
 #include "tools/lycosa/commands.h"
 
-/* Distinct hosts, by the hash of their key. */
-struct host_set {
+/* Distinct things, by their hash. */
+struct hash_set {
     uint64_t *places; /* 0: free */
     size_t count, room;
     bool is_full; /* no memory: the count is too low */
 };
 
 struct contents {
-    uint64_t urls, done, pages, stored, bytes, visits;
-    struct host_set hosts;
+    struct hash_set urls; /* a sieve on disk may have been asked about a URL more than once */
+    uint64_t done, pages, stored, bytes, visits;
+    struct hash_set hosts;
 };
 
-static void put(struct host_set *set, uint64_t hash)
+static void put(struct hash_set *set, uint64_t hash)
 {
     size_t i = hash & (set->room - 1);
     while (set->places[i] && set->places[i] != hash)
@@ -33,10 +34,10 @@ static void put(struct host_set *set, uint64_t hash)
     set->places[i] = hash;
 }
 
-static void add_host(struct host_set *set, uint64_t hash)
+static void add(struct hash_set *set, uint64_t hash)
 {
     if (set->count >= set->room / 2) {
-        struct host_set larger = {.room = set->room ? 2 * set->room : 4096};
+        struct hash_set larger = {.room = set->room ? 2 * set->room : 4096};
         larger.places = calloc(larger.room, sizeof *larger.places);
         set->is_full = !larger.places;
         if (!larger.places)
@@ -57,9 +58,9 @@ static bool take(void *owner, const struct record *record, struct slice via)
     (void)via;
     switch (record->type) {
     case RECORD_URL:
-        contents->urls++;
+        add(&contents->urls, record->url.signature);
         url_open(&url, record->url.text);
-        add_host(&contents->hosts, record_host_signature(url_host_key(&url)));
+        add(&contents->hosts, record_host_signature(url_host_key(&url)));
         break;
     case RECORD_DONE:
         contents->done++;
@@ -99,13 +100,18 @@ static bool is_running(const char *directory)
     return fd == -EWOULDBLOCK;
 }
 
+static uint64_t waiting_of(const struct contents *contents)
+{
+    return contents->urls.count > contents->done ? contents->urls.count - contents->done : 0;
+}
+
 static void print_contents(const struct resume *resume, const struct contents *contents)
 {
     uint64_t file_bytes = 0;
     for (size_t i = 0; i < resume->file_count; i++)
         file_bytes += resume->files[i].length;
-    printf("URLs: %" PRIu64 " let out, %" PRIu64 " done, %" PRIu64 " waiting\n", contents->urls,
-           contents->done, contents->urls - contents->done);
+    printf("URLs: %zu%s let out, %" PRIu64 " done, %" PRIu64 " waiting\n", contents->urls.count,
+           contents->urls.is_full ? " or more" : "", contents->done, waiting_of(contents));
     printf("pages: %" PRIu64 ", %" PRIu64 " stored, %.1f MB of bodies\n", contents->pages, contents->stored,
            (double)contents->bytes / 1e6);
     printf("hosts: %zu%s, %" PRIu64 " visits\n", contents->hosts.count,
@@ -120,7 +126,7 @@ static const char *verdict_of(const struct resume *resume, const struct contents
 {
     if (is_running)
         return "no: a process crawls in it at this moment";
-    if (contents->urls == contents->done)
+    if (waiting_of(contents) == 0)
         return "it is complete: there is nothing left to fetch";
     if (resume->has_ended)
         return "yes; it has ended in order";
@@ -162,6 +168,7 @@ static int describe(const char *directory)
         printf("can be resumed: %s\n", verdict_of(&resume, &contents, running));
         break;
     }
+    free(contents.urls.places);
     free(contents.hosts.places);
     resume_fini(&resume);
     return code;

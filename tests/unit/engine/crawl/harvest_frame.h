@@ -18,6 +18,7 @@ static struct stats stats;
 static struct harvest harvest;
 static struct journal_loop *kept_journal; /* NULL: none is kept */
 static struct spill *kept_spill;          /* NULL: what finds no room is lost */
+static struct later *kept_later;          /* NULL: there is no sieve on disk */
 static void (*on_wake)(void);             /* a host goes to another loop; NULL: nobody asks */
 static char base_text[] = "http://a.it/dir/page";
 static struct url base;
@@ -57,6 +58,7 @@ static inline void begin(void)
     struct tuning_error error;
     struct frontier_loop_options options = {.resolve = resolve, .abandon = abandon, .wake = wake};
     stats = (struct stats){0};
+    tuning.fixed.state.spill = kept_later != NULL; /* the sieve asks the disk if there is one */
     scope = scope_create(&tuning, &error);
     CHECK(scope);
     CHECK_INT(frontier_init(&frontier, &tuning), 0);
@@ -69,6 +71,7 @@ static inline void begin(void)
                                                            .sieve = &sieves,
                                                            .journal = kept_journal,
                                                            .spill = kept_spill,
+                                                           .later = kept_later,
                                                            .stats = &stats,
                                                            .tuning = &tuning,
                                                            .scope = scope,

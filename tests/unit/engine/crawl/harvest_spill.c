@@ -13,7 +13,9 @@ static void begin_with_disk(void)
 {
     snprintf(directory, sizeof directory, "/tmp/lycosa-harvest-XXXXXX");
     CHECK(mkdtemp(directory) != NULL);
-    CHECK_INT(spill_init(&on_disk, &disk_system, directory, 0), 0);
+    char prefix[48];
+    snprintf(prefix, sizeof prefix, "%s/urls", directory);
+    CHECK_INT(spill_init(&on_disk, &disk_system, prefix), 0);
     CHECK_INT(journal_loop_init(&book, 0), 0);
     kept_spill = &on_disk;
     kept_journal = &book;

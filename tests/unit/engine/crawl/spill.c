@@ -21,8 +21,10 @@ TEST(a_url_comes_back_as_it_went_in)
                              .text = SLICE("http://a.it/1")};
     struct record_url back;
     struct slice via;
+    char prefix[64];
     CHECK(mkdtemp(directory) != NULL);
-    CHECK_INT(spill_init(&spill, &disk_system, directory, 0), 0);
+    snprintf(prefix, sizeof prefix, "%s/urls", directory);
+    CHECK_INT(spill_init(&spill, &disk_system, prefix), 0);
     CHECK(spill_has_room(&spill));
     spill_push(&spill, &url, SLICE("http://from.it/"));
     url.text = SLICE("http://b.it/2");

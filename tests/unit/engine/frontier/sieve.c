@@ -53,6 +53,7 @@ static void fills_up(enum tuning_sieve kind)
     static struct sieve sieve;
     struct sieve_loop loop;
     struct tuning tuning = options(kind, 1, 1 << 16);
+    tuning.fixed.state.spill = false;
     CHECK_INT(sieve_init(&sieve, &tuning), 0);
     sieve_loop_init(&loop, &sieve);
     uint64_t let_out = 0, full = 0, first = hash_of(0);
@@ -131,4 +132,70 @@ TEST(of_all_loops_exactly_one_is_told)
         CHECK_INT(run_race(TUNING_SIEVE_SIGNATURES), 0);
         CHECK(run_race(TUNING_SIEVE_BLOOM) < 5); /* false positives at 500 bits a key */
     }
+}
+
+/* Each loop asks the disk about a URL once in a while, and not again at once. */
+TEST(a_sieve_on_disk_is_asked_later)
+{
+    static struct sieve sieve;
+    struct sieve_loop loops[2];
+    struct tuning tuning = options(TUNING_SIEVE_MERCATOR, 2, 1 << 20);
+    enum sieve_answer answer;
+    CHECK_INT(sieve_init(&sieve, &tuning), 0);
+    CHECK(sieve_mill_bytes(&tuning) + sieve.cache_cells * 8 * 2 <= 1 << 20);
+    for (int i = 0; i < 2; i++)
+        sieve_loop_init(&loops[i], &sieve);
+    CHECK(sieve_uses_disk(&sieve) && sieve_is_settled(&sieve));
+    for (uint64_t i = 0; i < 4; i++) {
+        uint64_t hash = i == 3 ? 0 : hash_of(i);
+        for (int j = 0; j < 2; j++) {
+            sieve_add(&loops[j], &hash, 1, &answer);
+            CHECK(answer == SIEVE_LATER);
+            sieve_add(&loops[j], &hash, 1, &answer);
+            CHECK(answer == (hash ? SIEVE_KNOWN : SIEVE_LATER));
+        }
+        CHECK(sieve_confirm(&sieve, hash));
+    }
+    for (int i = 0; i < 2; i++)
+        sieve_loop_fini(&loops[i]);
+    sieve_fini(&sieve);
+}
+
+/* One loop finds the table full while the other has room reserved: what that one adds counts, until it has agreed. */
+TEST(signatures_go_over_to_the_disk_when_all_loops_agree)
+{
+    static struct sieve sieve;
+    struct sieve_loop a, b;
+    struct tuning tuning = options(TUNING_SIEVE_SIGNATURES, 2, 1 << 14);
+    enum sieve_answer answer = SIEVE_NEW;
+    uint64_t next = 0, hash = hash_of(1000000), other = hash_of(1000001);
+    CHECK_INT(sieve_init(&sieve, &tuning), 0);
+    sieve_loop_init(&a, &sieve);
+    sieve_loop_init(&b, &sieve);
+    sieve_add(&b, &hash, 1, &answer); /* b reserves room for more */
+    CHECK(answer == SIEVE_NEW && !sieve_uses_disk(&sieve));
+    while (answer == SIEVE_NEW) {
+        hash = hash_of(next++);
+        sieve_add(&a, &hash, 1, &answer);
+    }
+    CHECK(answer == SIEVE_LATER && sieve_uses_disk(&sieve));
+    sieve_add(&b, &hash, 1, &answer);
+    CHECK(answer == SIEVE_NEW); /* so the disk's answer to a must not count */
+    sieve_turn(&a);
+    CHECK(!sieve_is_settled(&sieve));
+    sieve_turn(&b);
+    sieve_turn(&b);
+    CHECK(sieve_is_settled(&sieve));
+    CHECK(!sieve_confirm(&sieve, hash));
+    sieve_add(&b, &other, 1, &answer);
+    CHECK(answer == SIEVE_LATER); /* although it has room left */
+    sieve_add(&a, &other, 1, &answer);
+    CHECK(answer == SIEVE_LATER);
+    CHECK(sieve_confirm(&sieve, other));
+    hash = hash_of(0);
+    sieve_add(&b, &hash, 1, &answer);
+    CHECK(answer == SIEVE_KNOWN);
+    sieve_loop_fini(&a);
+    sieve_loop_fini(&b);
+    sieve_fini(&sieve);
 }

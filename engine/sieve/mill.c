@@ -1,0 +1,346 @@
+/* Why answers belong to their questions. A loop's blocks go through `asked` in order. The mill takes them in that order
+ * and notes each as a run, in the order of the batch. Answers are given run by run, in the same order, so the n-th answers
+ * of a loop are those of the n-th block that it handed over.
+ *
+ * Answers are written to answers[n % MILL_UNANSWERED_MAX] and published by `answered` (R1 pairs with A1). The place is
+ * free by then: a loop hands over block n + MILL_UNANSWERED_MAX only after it has taken all answers of block n, and the
+ * mill has acquired that block through `asked`. */
+#include "engine/sieve/mill.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/sieve/sieve_file.h"
+#include "lockfree/clock.h"
+
+enum {
+    MILL_NOBODY = UINT32_MAX,
+    NICE = 10,
+    BYTES_PER_QUESTION = 8 + 16, /* in the batch, and while it is sorted */
+};
+
+static size_t power_of_two_from(size_t count)
+{
+    size_t power = 1;
+    while (power < count)
+        power *= 2;
+    return power;
+}
+
+static size_t clamp(size_t value, size_t least, size_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Three quarters of the memory for the batch, one for blocks on their way to it. */
+static void divide(struct mill *mill, size_t *blocks)
+{
+    const struct mill_options *options = &mill->options;
+    mill->batch_max = clamp(options->bytes / 4 * 3 / BYTES_PER_QUESTION, MILL_BATCH_MIN, SIEVE_DISK_BATCH_MAX);
+    *blocks = clamp(options->bytes / 4 / sizeof(struct mill_block) / options->loops, MILL_BLOCKS_MIN,
+                    MILL_UNANSWERED_MAX);
+    mill->runs_max = (size_t)options->loops * MILL_UNANSWERED_MAX + SIEVE_DISK_RUNS_MAX + 1;
+}
+
+static void init_loop(struct mill *mill, struct mill_loop *loop, size_t blocks)
+{
+    size_t capacity = power_of_two_from(blocks);
+    struct ring_spsc *rings[] = {&loop->asked, &loop->idle};
+    loop->mill = mill;
+    loop->block_count = blocks;
+    for (unsigned i = 0; i < 2; i++)
+        ring_spsc_init(rings[i], arena_take(&mill->arena, ring_spsc_bytes(capacity), LF_CACHE_LINE), capacity);
+    loop->answers = arena_take(&mill->arena, MILL_UNANSWERED_MAX * sizeof *loop->answers, LF_CACHE_LINE);
+    struct mill_block *memory = arena_take(&mill->arena, blocks * sizeof *memory, LF_CACHE_LINE);
+    for (size_t i = 0; i < blocks; i++)
+        ring_spsc_push(&loop->idle, (uintptr_t)&memory[i]);
+}
+
+static size_t loop_bytes(size_t blocks)
+{
+    return 2 * (ring_spsc_bytes(power_of_two_from(blocks)) + LF_CACHE_LINE) +
+           MILL_UNANSWERED_MAX * sizeof(struct mill_answers) + blocks * sizeof(struct mill_block) +
+           2 * LF_CACHE_LINE;
+}
+
+int mill_init(struct mill *mill, const struct mill_options *options)
+{
+    size_t blocks, batches = options->kind == SIEVE_DISK_OFFLINE ? options->runs : 1;
+    *mill = (struct mill){.options = *options};
+    divide(mill, &blocks);
+    size_t bitmap_bytes = batches * sieve_disk_words(mill->batch_max) * sizeof *mill->bitmap;
+    size_t bytes = options->loops * (sizeof *mill->loops + loop_bytes(blocks)) +
+                   mill->batch_max * sizeof *mill->batch + bitmap_bytes + mill->runs_max * sizeof *mill->runs +
+                   4 * LF_CACHE_LINE;
+    int error = arena_init(&mill->arena, &(struct arena_options){.bytes = bytes});
+    if (error)
+        return error;
+    mill->loops = arena_take(&mill->arena, options->loops * sizeof *mill->loops, LF_CACHE_LINE);
+    mill->batch = arena_take(&mill->arena, mill->batch_max * sizeof *mill->batch, LF_CACHE_LINE);
+    mill->bitmap = arena_take(&mill->arena, bitmap_bytes, LF_CACHE_LINE);
+    mill->runs = arena_take(&mill->arena, mill->runs_max * sizeof *mill->runs, LF_CACHE_LINE);
+    for (unsigned i = 0; i < options->loops; i++)
+        init_loop(mill, &mill->loops[i], blocks);
+    return 0;
+}
+
+static void remove_file(void *owner, const char *name)
+{
+    const struct mill *mill = owner;
+    const struct disk *disk = mill->options.disk;
+    char path[SIEVE_FILE_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", mill->options.directory, name);
+    disk->unlink(disk->owner, path);
+}
+
+static void empty_directory(struct mill *mill)
+{
+    const struct disk *disk = mill->options.disk;
+    disk->list(disk->owner, mill->options.directory, remove_file, mill);
+}
+
+void mill_fini(struct mill *mill)
+{
+    mill_stop(mill);
+    if (mill->sieve) {
+        sieve_disk_close(mill->sieve);
+        empty_directory(mill);
+        rmdir(mill->options.directory);
+    }
+    mill->sieve = NULL;
+    if (mill->loops)
+        arena_fini(&mill->arena);
+    mill->loops = NULL;
+}
+
+int mill_open(struct mill *mill)
+{
+    const struct mill_options *options = &mill->options;
+    struct sieve_disk_options sieve = {.kind = options->kind,
+                                       .disk = options->disk,
+                                       .directory = options->directory,
+                                       .batch_max = (uint32_t)mill->batch_max,
+                                       .runs = options->runs};
+    if (mkdir(options->directory, 0755) != 0 && errno != EEXIST)
+        return sieve_error_of_call(&mill->failure, -errno, "make", options->directory);
+    empty_directory(mill);
+    mill->sieve = sieve_disk_open(&sieve, &mill->failure);
+    return mill->sieve ? 0 : mill->failure.code;
+}
+
+/* The mill's side. */
+
+static bool bit_of(const uint64_t *bitmap, size_t i)
+{
+    return bitmap[i / 64] >> i % 64 & 1;
+}
+
+static void answer(struct mill *mill, const struct mill_run *run, const uint64_t *bitmap, size_t from)
+{
+    struct mill_loop *loop = &mill->loops[run->loop];
+    uint64_t number = lf_load(&loop->answered, relaxed); /* only the mill writes it */
+    struct mill_answers *answers = &loop->answers[number % MILL_UNANSWERED_MAX];
+    memset(answers->is_new, 0, sizeof answers->is_new);
+    answers->count = run->count;
+    for (uint32_t i = 0; i < run->count; i++)
+        answers->is_new[i / 64] |= (uint64_t)bit_of(bitmap, from + i) << i % 64;
+    lf_store(&loop->answered, number + 1, release); /* R1 */
+}
+
+/* The answers of all batches that had none, each from a new word on. */
+static void answer_all(struct mill *mill)
+{
+    const uint64_t *bitmap = mill->bitmap;
+    const struct mill_run *run = mill->runs;
+    for (unsigned i = 0; i < mill->batches; i++) {
+        size_t at = 0;
+        for (size_t left = mill->batch_runs[i]; left > 0; left--, run++) {
+            if (run->loop != MILL_NOBODY)
+                answer(mill, run, bitmap, at);
+            at += run->count;
+        }
+        bitmap += sieve_disk_words(at);
+    }
+    mill->run_count = mill->batches = 0;
+    lf_store(&mill->known, sieve_disk_count(mill->sieve), relaxed); /* a figure to show */
+}
+
+static size_t runs_of_batch(const struct mill *mill)
+{
+    size_t earlier = 0;
+    for (unsigned i = 0; i < mill->batches; i++)
+        earlier += mill->batch_runs[i];
+    return mill->run_count - earlier;
+}
+
+/* Asks about the batch at hand. With `now` also about all that wait for a merge. */
+static int ask(struct mill *mill, bool now)
+{
+    const uint64_t begin_ns = clock_now_ns();
+    int result = SIEVE_DISK_LATER;
+    if (mill->count) {
+        struct sieve_disk_batch batch = {++mill->version, mill->batch, mill->count};
+        mill->batch_runs[mill->batches] = runs_of_batch(mill);
+        mill->batches++;
+        result = sieve_disk_ask(mill->sieve, &batch, mill->bitmap);
+        mill->count = 0;
+    }
+    if (result == SIEVE_DISK_LATER) {
+        if (mill->batches == 0 || (!now && mill->batches < mill->options.runs))
+            return 0;
+        result = sieve_disk_merge(mill->sieve, mill->bitmap);
+    }
+    if (result < 0) {
+        mill->failure = *sieve_disk_error(mill->sieve);
+        return result;
+    }
+    answer_all(mill);
+    mill->asked_ns = clock_now_ns();
+    mill->work_ns = mill->asked_ns - begin_ns;
+    return 0;
+}
+
+int mill_learn(struct mill *mill, uint64_t signature)
+{
+    if (mill->count == mill->batch_max) {
+        int error = ask(mill, false);
+        if (error)
+            return error;
+    }
+    if (mill->count == 0)
+        mill->runs[mill->run_count++] = (struct mill_run){.loop = MILL_NOBODY};
+    mill->runs[mill->run_count - 1].count++;
+    mill->batch[mill->count++] = signature;
+    return 0;
+}
+
+/* Puts one block of a loop into the batch. False: it has none. */
+static bool take_block(struct mill *mill, unsigned index)
+{
+    struct mill_loop *loop = &mill->loops[index];
+    uint64_t item;
+    if (!ring_spsc_pop(&loop->asked, &item))
+        return false;
+    const struct mill_block *block = (const struct mill_block *)(uintptr_t)item;
+    memcpy(mill->batch + mill->count, block->signatures, block->count * sizeof *block->signatures);
+    mill->count += block->count;
+    mill->runs[mill->run_count++] = (struct mill_run){.loop = index, .count = block->count};
+    ring_spsc_push(&loop->idle, item); /* hand-over back; there is room for every block */
+    return true;
+}
+
+static bool is_full(const struct mill *mill)
+{
+    return mill->count + MILL_BLOCK_SIGNATURES > mill->batch_max;
+}
+
+/* Blocks of all loops by turns. */
+static void take_blocks(struct mill *mill)
+{
+    for (bool has_some = true; has_some;) {
+        has_some = false;
+        for (unsigned i = 0; i < mill->options.loops; i++) {
+            if (is_full(mill))
+                return;
+            has_some |= take_block(mill, i);
+        }
+    }
+}
+
+static bool is_due(const struct mill *mill)
+{
+    if (is_full(mill))
+        return true;
+    return mill->run_count > 0 && lf_load(&mill->hurries, relaxed) &&
+           clock_now_ns() - mill->asked_ns >= MILL_IDLE_PER_WORK * mill->work_ns;
+}
+
+static void *run(void *argument)
+{
+    struct mill *mill = argument;
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE); /* on Linux, of this thread alone */
+    while (!lf_load(&mill->stops, relaxed)) {
+        take_blocks(mill);
+        if (!is_due(mill)) {
+            poll(NULL, 0, MILL_LOOK_NS / CLOCK_NS_PER_MS);
+            continue;
+        }
+        int error = ask(mill, lf_load(&mill->hurries, relaxed));
+        if (error) {
+            lf_store(&mill->error, error, release); /* R2 pairs with A2 in whoever asks for the reason */
+            break;
+        }
+    }
+    return NULL;
+}
+
+int mill_start(struct mill *mill)
+{
+    int error = pthread_create(&mill->thread, NULL, run, mill);
+    mill->is_running = error == 0;
+    return -error;
+}
+
+void mill_stop(struct mill *mill)
+{
+    if (!mill->is_running)
+        return;
+    lf_store(&mill->stops, true, relaxed);
+    pthread_join(mill->thread, NULL);
+    mill->is_running = false;
+}
+
+/* A loop's side. */
+
+static void hand_over(struct mill_loop *loop)
+{
+    /* Hand-over: the block is the mill's. There is room: the ring holds all blocks. */
+    ring_spsc_push(&loop->asked, (uintptr_t)loop->filling);
+    loop->filling = NULL;
+    loop->handed++;
+}
+
+bool mill_has_room(struct mill_loop *loop, size_t count)
+{
+    size_t at_hand = loop->filling ? MILL_BLOCK_SIGNATURES - loop->filling->count : 0;
+    size_t blocks = count > at_hand ? (count - at_hand + MILL_BLOCK_SIGNATURES - 1) / MILL_BLOCK_SIGNATURES : 0;
+    return ring_spsc_count(&loop->idle) >= blocks && loop->handed - loop->taken + blocks + 1 < MILL_UNANSWERED_MAX;
+}
+
+void mill_push(struct mill_loop *loop, uint64_t signature)
+{
+    uint64_t item = 0;
+    if (!loop->filling) {
+        bool has_one = ring_spsc_pop(&loop->idle, &item);
+        assert(has_one);
+        (void)has_one;
+        loop->filling = (struct mill_block *)(uintptr_t)item;
+        loop->filling->count = 0;
+    }
+    loop->filling->signatures[loop->filling->count++] = signature;
+    if (loop->filling->count == MILL_BLOCK_SIGNATURES)
+        hand_over(loop);
+}
+
+bool mill_next(struct mill_loop *loop, bool *is_new)
+{
+    /* A block that is not full goes to a mill that has none of this loop's left. */
+    if (loop->filling && lf_load(&loop->mill->hurries, relaxed) && ring_spsc_count(&loop->asked) == 0 &&
+        loop->handed - loop->taken + 1 < MILL_UNANSWERED_MAX)
+        hand_over(loop);
+    if (lf_load(&loop->answered, acquire) == loop->taken) /* A1 */
+        return false;
+    const struct mill_answers *answers = &loop->answers[loop->taken % MILL_UNANSWERED_MAX];
+    *is_new = bit_of(answers->is_new, loop->at++);
+    if (loop->at == answers->count) {
+        loop->taken++;
+        loop->at = 0;
+    }
+    return true;
+}
