@@ -17,6 +17,8 @@ const char *end_name(enum crawl_end why)
         return "pages";
     case CRAWL_END_TIME:
         return "time";
+    case CRAWL_END_IDLE:
+        return "idle";
     case CRAWL_END_SIGNAL:
         return "signal";
     case CRAWL_END_DISK_FULL:
@@ -59,6 +61,15 @@ static void set(struct end *end, enum crawl_phase phase, enum crawl_end why)
     end->phase = phase;
 }
 
+/* Whether no visit was open for longer than crawl.max-idle. */
+static bool is_idle(struct end *end, const struct end_facts *facts, const struct tuning *tuning)
+{
+    uint64_t max_ns = tuning->live.crawl.max_idle_ns;
+    if (facts->visits_open || facts->is_out_of_names || !end->busy_ns)
+        end->busy_ns = facts->now_ns;
+    return max_ns && facts->now_ns - end->busy_ns >= max_ns;
+}
+
 static void while_running(struct end *end, const struct end_facts *facts, const struct tuning *tuning)
 {
     if (facts->stops)
@@ -72,6 +83,8 @@ static void while_running(struct end *end, const struct end_facts *facts, const 
         set(end, CRAWL_STOPPING, CRAWL_END_TIME);
     else if (tuning->live.crawl.max_pages && facts->pages >= tuning->live.crawl.max_pages)
         set(end, CRAWL_STOPPING, CRAWL_END_PAGES);
+    else if (is_idle(end, facts, tuning))
+        set(end, CRAWL_STOPPING, facts->pages ? CRAWL_END_IDLE : CRAWL_END_NOTHING);
     if (end->phase == CRAWL_STOPPING)
         end->stop_by_ns = facts->now_ns + tuning->live.crawl.stop_within_ns;
 }

@@ -1,10 +1,10 @@
 /* When a crawl ends, and why: decided here and nowhere else. No I/O, no clock: the caller brings the facts.
  *
- *     RUNNING -- told to stop, or out of time or pages --> STOPPING
- *        |                                                    |
- *        | complete, or the disk or a loop failed             | nothing is in flight, stop-within is over,
- *        |                                                    | told to stop again, or a failure
- *        +----------------------> ENDING <--------------------+
+ *     RUNNING -- told to stop, out of time or pages, idle --> STOPPING
+ *        |                                                       |
+ *        | complete, or the disk or a loop failed                | nothing is in flight, stop-within is over,
+ *        |                                                       | told to stop again, or a failure
+ *        +----------------------> ENDING <-----------------------+
  *
  * The first reason stands, unless a failure of the disk lost what was crawled. */
 #pragma once
@@ -23,6 +23,7 @@ enum crawl_end {
     CRAWL_END_NOTHING,  /* nothing is left to fetch, and not one page was fetched */
     CRAWL_END_PAGES,
     CRAWL_END_TIME,
+    CRAWL_END_IDLE,   /* the hosts that are left may not be visited for too long */
     CRAWL_END_SIGNAL, /* crawl_stop */
     CRAWL_END_DISK_FULL,
     CRAWL_END_FAILED,
@@ -39,12 +40,14 @@ struct end_facts {
     bool is_disk_low; /* less than state.reserve is left */
     bool has_failed;  /* a loop could not go on */
     bool is_complete;
+    bool is_out_of_names; /* no name server answers: the crawl waits for that, however long */
 };
 
 struct end {
     enum crawl_phase phase;
     enum crawl_end why;
     uint64_t stop_by_ns; /* STOPPING: when what is in flight is cut off */
+    uint64_t busy_ns;    /* the last moment at which a visit was open */
 };
 
 /* Looks at the facts and moves the phase on. */
@@ -53,5 +56,5 @@ void end_decide(struct end *end, const struct end_facts *facts, const struct tun
 /* Whether every URL that was admitted is finished. Called while the loops run. */
 bool end_is_complete(const struct loop *loops, unsigned count);
 
-/* "complete", "nothing", "pages", "time", "signal", "disk-full", "failed" */
+/* "complete", "nothing", "pages", "time", "idle", "signal", "disk-full", "failed" */
 const char *end_name(enum crawl_end why);

@@ -50,6 +50,7 @@ struct crawl_tuning_fixed {
 struct crawl_tuning_live {
     uint64_t max_pages;
     uint64_t max_time_ns;
+    uint64_t max_idle_ns;
     uint64_t stop_within_ns;
 };
 

@@ -24,6 +24,8 @@ const struct tuning_key tuning_keys[] = {
      "end after this many pages; 0: no limit"},
     {"crawl", "max-time", TUNING_DURATION, AT(live.crawl.max_time_ns), "0s", 0, 3650 * DAY, NULL,
      "end after this time; 0: no limit"},
+    {"crawl", "max-idle", TUNING_DURATION, AT(live.crawl.max_idle_ns), "20m", 0, 30 * DAY, NULL,
+     "end if no host may be visited for this long, because all that are left asked for patience or fail; what waits can be fetched later with --resume; 0: wait for all"},
     {"crawl", "stop-within", TUNING_DURATION, AT(live.crawl.stop_within_ns), "10s", 0, 3600 * SECOND, NULL,
      "how long an orderly end may wait for fetches in flight"},
     {"crawl", "private-addresses", TUNING_BOOL, AT(fixed.crawl.private_addresses), "no", 0, 1, NULL,

@@ -144,6 +144,15 @@ def test_losses_are_loud():
         assert "3900 links lost: raise limits.links-per-page" in crawl.stderr, crawl.stderr
 
 
+def test_patience_ends():
+    """A host that asks for an hour does not hold up the end by an hour: its URL stays in the directory."""
+    busy = {"/": (503, {"Retry-After": "3600"}, b"busy")}
+    with Pages({"127.0.0.1": PAGE, "127.0.0.2": busy}) as web:
+        crawl = Crawl(web, merge(QUICK, {"crawl": {"max-idle": "2s"}}))
+        assert crawl.code == 0 and crawl.summary["end"] == "idle" and crawl.summary["queued"] == 1, crawl.summary
+        assert "waiting for 1 host" in crawl.stderr and "(idle)" in crawl.stdout, (crawl.stdout, crawl.stderr)
+
+
 def test_reload_is_answered():
     def change(crawl):
         log = crawl.directory / "summary.json"
@@ -280,4 +289,4 @@ def test_a_closed_terminal_ends_the_crawl():
 main([test_reloads_give_their_memory_back, test_units_on_the_command_line, test_seeds_on_standard_input, test_progress_while_seeds_are_read,
       test_a_narrow_terminal, test_a_closed_terminal_ends_the_crawl,
       test_a_dead_seed_is_seen_at_once, test_all_seeds_fail, test_no_seed_in_scope, test_contact_url_is_asked_for,
-      test_private_addresses_are_asked_for, test_losses_are_loud, test_reload_is_answered])
+      test_private_addresses_are_asked_for, test_losses_are_loud, test_patience_ends, test_reload_is_answered])

@@ -196,6 +196,7 @@ static int conclude(struct console *console, const struct crawl *crawl)
     case CRAWL_END_PAGES:
         return LYCOSA_EXIT_DONE;
     case CRAWL_END_TIME:
+    case CRAWL_END_IDLE:
         if (stats_get(&crawl->status.now.pages))
             return LYCOSA_EXIT_DONE;
         __attribute__((fallthrough));

@@ -54,6 +54,37 @@ TEST(pages_and_time_let_what_is_in_flight_finish)
     check(CRAWL_ENDING, CRAWL_END_TIME);
 }
 
+/* One host that asks for an hour of patience does not hold up the end, but an outage of all name servers does. */
+TEST(a_crawl_that_waits_for_too_long_ends)
+{
+    begin();
+    tuning.live.crawl.max_idle_ns = 10 * CLOCK_NS_PER_S;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    facts.visits_open = 0;
+    facts.now_ns += 10 * CLOCK_NS_PER_S - 1;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    facts.is_out_of_names = true;
+    facts.now_ns += 60 * CLOCK_NS_PER_S;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    facts.is_out_of_names = false;
+    facts.now_ns += 9 * CLOCK_NS_PER_S;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    facts.now_ns += CLOCK_NS_PER_S;
+    check(CRAWL_ENDING, CRAWL_END_IDLE);
+    begin();
+    tuning.live.crawl.max_idle_ns = 10 * CLOCK_NS_PER_S;
+    facts.visits_open = facts.pages = 0;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    facts.now_ns += 10 * CLOCK_NS_PER_S;
+    check(CRAWL_ENDING, CRAWL_END_NOTHING);
+    begin();
+    tuning.live.crawl.max_idle_ns = 0;
+    facts.visits_open = 0;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    facts.now_ns += 3600 * CLOCK_NS_PER_S;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+}
+
 TEST(the_second_order_to_stop_cuts_off)
 {
     begin();
