@@ -69,6 +69,7 @@ size_t sieve_mill_bytes(const struct tuning *tuning);
 int sieve_init(struct sieve *sieve, const struct tuning *tuning);
 void sieve_fini(struct sieve *sieve);
 
+/* By the thread that called sieve_init. */
 void sieve_loop_init(struct sieve_loop *loop, struct sieve *sieve);
 void sieve_loop_fini(struct sieve_loop *loop);
 

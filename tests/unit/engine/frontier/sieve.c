@@ -88,33 +88,34 @@ static _Atomic(uint8_t) winners[HASHES];
 
 static void *offer(void *argument)
 {
-    struct sieve_loop loop;
-    (void)argument;
-    sieve_loop_init(&loop, &shared);
+    struct sieve_loop *loop = argument;
     for (uint64_t i = 0; i < HASHES; i += SIEVE_BATCH_MAX) {
         uint64_t hashes[SIEVE_BATCH_MAX];
         enum sieve_answer answers[SIEVE_BATCH_MAX];
         size_t count = HASHES - i < SIEVE_BATCH_MAX ? HASHES - i : SIEVE_BATCH_MAX;
         for (size_t j = 0; j < count; j++)
             hashes[j] = hash_of(i + j);
-        sieve_add(&loop, hashes, count, answers);
+        sieve_add(loop, hashes, count, answers);
         for (size_t j = 0; j < count; j++)
             if (answers[j] == SIEVE_NEW)
                 lf_fetch_add(&winners[i + j], 1, relaxed);
     }
-    sieve_loop_fini(&loop);
+    sieve_loop_fini(loop);
     return NULL;
 }
 
 static unsigned run_race(enum tuning_sieve kind)
 {
     pthread_t threads[THREADS];
+    struct sieve_loop loops[THREADS];
     struct tuning tuning = options(kind, THREADS, 4 << 20);
     CHECK_INT(sieve_init(&shared, &tuning), 0);
     for (unsigned i = 0; i < HASHES; i++)
         lf_store(&winners[i], 0, relaxed);
     for (int i = 0; i < THREADS; i++)
-        CHECK(pthread_create(&threads[i], NULL, offer, NULL) == 0);
+        sieve_loop_init(&loops[i], &shared);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, offer, &loops[i]) == 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     unsigned none = 0;
