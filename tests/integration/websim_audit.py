@@ -78,6 +78,17 @@ def polite(client):
         client.rest()
 
 
+def hang_up(client):
+    """Asks and goes away at once, like a client that is killed; then waits as long as it should, and more."""
+    name, target = client.names[0], websim.split(client.pages[client.names[0]].pop(0))[2]
+    client.visit(name, 0, robots=True)
+    client.rest()
+    with client.server.connect(name) as sock:
+        sock.sendall(f"GET {target} HTTP/1.1\r\nHost: {name}:{client.server.port}\r\n\r\n".encode())
+    time.sleep(LATE)
+    client.visit(name, 1)
+
+
 def short_rest(client):
     name = client.names[0]
     client.visit(name, 30, robots=True)
@@ -190,6 +201,7 @@ def ask_again(client):
 
 
 expect("polite", polite, [])
+expect("hanging up", hang_up, [], RULES, ["--think-ms", 40])
 for fault in ("short", "badchunk", "bighead"):
     expect(f"again after {fault}", ask_again, [], [], ["--fault", f"{fault}=1"])
 expect("short rest", short_rest, ["rest of a host after a visit, by the ratio", "rest of an address after a visit, by the ratio"])

@@ -10,11 +10,19 @@
 #include "tools/websim/moment.h"
 #include "tools/websim/tls.h"
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 void websim_conn_record_close(struct websim_conn *conn, uint64_t time_ns)
 {
     struct websim_reply *reply = conn->reply;
     if (conn->close_recorded)
         return;
+    /* The earliest possible moment may be up to a tick too early. A client that asks and goes away at once has asked
+     * first: in the journal, too, or the request would seem to go on for ever. */
+    time_ns = later(time_ns, later(conn->arrived_ns, conn->ended_ns));
     websim_conn_record_open(conn, time_ns);
     if (conn->cut_short)
         websim_conn_record(conn, WEBSIM_EVENT_ABORT, time_ns);
@@ -56,7 +64,7 @@ void websim_conn_on_moment(struct websim_conn *conn, int fd)
         closed_ns = websim_moment_of_last_segment(fd, closed_ns);
         close(fd);
     }
-    websim_conn_record_close(conn, closed_ns > conn->ended_ns ? closed_ns : conn->ended_ns);
+    websim_conn_record_close(conn, closed_ns);
     interrupt(conn);
 }
 
