@@ -157,11 +157,17 @@ static uint64_t monotonic_ns(const struct tuning *tuning, uint64_t us)
     return clock_now_ns() + (rest_ns < most_ns ? rest_ns : most_ns);
 }
 
-static void restore_host(struct replay *replay, const struct past_host *host)
+/* By the monotonic clock; 0 if the crawl does not begin before that moment anyway. */
+static uint64_t owed_ns(const struct replay *replay, uint64_t us)
 {
-    struct crawl *crawl = replay->crawl;
-    struct frontier_loop *frontier = &crawl->loops[0].frontier;
-    struct frontier_past past = {.next_ns = monotonic_ns(&crawl->tuning, past_host_us(&replay->past, host)),
+    return us > past_everybody_us(&replay->past) ? monotonic_ns(&replay->crawl->tuning, us) : 0;
+}
+
+/* False if there is no memory. */
+static bool restore_host(struct replay *replay, const struct past_host *host)
+{
+    struct frontier_loop *frontier = &replay->crawl->loops[0].frontier;
+    struct frontier_past past = {.next_ns = owed_ns(replay, past_host_us(&replay->past, host)),
                                  .pages = host->pages,
                                  .bytes = host->bytes,
                                  .spent_ns = host->spent_ns,
@@ -171,10 +177,10 @@ static void restore_host(struct replay *replay, const struct past_host *host)
     struct url url;
     url_init(&url, text, sizeof text);
     if (!url_join(&url, (struct slice){host->key, host->key_len}, SLICE("/")))
-        return;
-    frontier_restore_host(frontier, &url, &past);
-    frontier_restore_address(frontier, &host->address,
-                             monotonic_ns(&crawl->tuning, past_address_us(&replay->past, host)));
+        return true;
+    uint64_t address_ns = owed_ns(replay, past_address_us(&replay->past, host));
+    return frontier_restore_host(frontier, &url, &past) &&
+           (!address_ns || frontier_restore_address(frontier, &host->address, address_ns));
 }
 
 static bool replay_hosts(struct replay *replay, struct tuning_error *error)
@@ -182,10 +188,11 @@ static bool replay_hosts(struct replay *replay, struct tuning_error *error)
     struct crawl *crawl = replay->crawl;
     const struct past_host *host;
     size_t cursor = 0;
-    if (replay->past.is_short_of_memory)
+    bool good = !replay->past.is_short_of_memory;
+    while (good && (host = past_next(&replay->past, &cursor)))
+        good = restore_host(replay, host);
+    if (!good)
         return crawl_refuse(error, "no memory for the hosts that were visited before");
-    while ((host = past_next(&replay->past, &cursor)))
-        restore_host(replay, host);
     crawl->gate.opens_ns = monotonic_ns(&crawl->tuning, crawl->opens_us);
     return true;
 }

@@ -66,6 +66,7 @@ int addresses_init(struct addresses *addresses, const struct tuning *tuning, con
 
 void addresses_fini(struct addresses *addresses)
 {
+    rests_fini(&addresses->rests);
     arena_fini(&addresses->arena);
 }
 
@@ -111,12 +112,35 @@ static bool take_reference(struct address *address)
     return false;
 }
 
+static uint64_t hash_of(const struct addresses *addresses, const struct ip *unit)
+{
+    return hash_keyed(addresses->hash_key, unit, sizeof *unit);
+}
+
+bool addresses_owe(struct addresses *addresses, const struct ip *unit, uint64_t next_ns)
+{
+    return rests_put(&addresses->rests, hash_of(addresses, unit), (struct rest){.next_ns = next_ns});
+}
+
+/* Fills in a free record. */
+static struct address *describe(const struct addresses *addresses, uint32_t id, const struct ip *unit,
+                                uint64_t hash)
+{
+    struct address *address = addresses_at(addresses, id);
+    address_init(address, unit, (unsigned)addresses->tuning->fixed.politeness.connections_per_address);
+    address->id = id;
+    address->home = (uint16_t)(hash % addresses->tuning->fixed.crawl.threads);
+    for (unsigned i = 0; i < address->tokens; i++)
+        address->token_next_ns[i] = rests_get(&addresses->rests, hash).next_ns;
+    return address;
+}
+
 /* Finds the address, or creates it with one reference. NULL if the table is full. */
 static struct address *find_or_make(struct addresses_loop *loop, const struct ip *unit, bool *is_new)
 {
     struct addresses *addresses = loop->addresses;
     struct wanted wanted = {.unit = unit};
-    uint64_t hash = hash_keyed(addresses->hash_key, unit, sizeof *unit);
+    uint64_t hash = hash_of(addresses, unit);
     struct map_node *known = map_find(&addresses->map, hash, &wanted);
     *is_new = false;
     if (known)
@@ -124,10 +148,7 @@ static struct address *find_or_make(struct addresses_loop *loop, const struct ip
     uint32_t id = free_record(loop);
     if (!id)
         return NULL;
-    struct address *address = addresses_at(addresses, id);
-    address_init(address, unit, (unsigned)addresses->tuning->fixed.politeness.connections_per_address);
-    address->id = id;
-    address->home = (uint16_t)(hash % addresses->tuning->fixed.crawl.threads);
+    struct address *address = describe(addresses, id, unit, hash);
     known = map_insert(&loop->map, &address->node, hash, &wanted);
     if (known) {
         loop->spare = id;

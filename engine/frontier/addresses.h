@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/frontier/address.h"
+#include "engine/frontier/rests.h"
 #include "engine/tuning/tuning.h"
 #include "engine/url/hash.h"
 #include "lockfree/arena.h"
@@ -27,6 +28,7 @@ struct addresses {
     struct map map;
     struct id_stack free; /* released records */
     struct reclaim reclaim;
+    struct rests rests; /* of addresses that an earlier process has visited */
     LF_ISOLATED _Atomic(uint32_t) begun; /* records above this one were never used */
     LF_ISOLATED _Atomic(uint32_t) count; /* addresses in the table */
 };
@@ -50,6 +52,9 @@ static inline struct address *addresses_at(const struct addresses *addresses, ui
 {
     return (struct address *)(addresses->records + id * addresses->record_bytes);
 }
+
+/* Nobody visits the address before this moment. Before the loops run. False if there is no memory. */
+bool addresses_owe(struct addresses *addresses, const struct ip *unit, uint64_t next_ns);
 
 /* Finds or creates an address; the caller gets a reference. NULL if the table is full. */
 struct address *addresses_acquire(struct addresses_loop *loop, const struct ip *unit);

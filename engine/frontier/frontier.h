@@ -174,16 +174,16 @@ void frontier_resolved(struct frontier_loop *loop, struct host *host, const stru
 
 /* What the journal says of a host when a crawl is resumed. */
 struct frontier_past {
-    uint64_t next_ns; /* the first moment at which it may be visited */
+    uint64_t next_ns; /* the first moment at which it may be visited; 0: at any time */
     uint64_t pages, bytes, spent_ns;
     uint16_t failures;
     uint8_t dead_why; /* enum fetch_outcome; 0: it is not given up */
 };
-/* Restores a host; `url` is any URL of it. Before the loops run. */
-void frontier_restore_host(struct frontier_loop *loop, const struct url *url,
+/* Restores a host; `url` is any URL of it. Before the loops run. False if there is no memory. */
+bool frontier_restore_host(struct frontier_loop *loop, const struct url *url,
                            const struct frontier_past *past);
-/* Forbids visits to the address before next_ns. Before the loops run. */
-void frontier_restore_address(struct frontier_loop *loop, const struct ip *ip, uint64_t next_ns);
+/* Forbids visits to the address before next_ns. Likewise. */
+bool frontier_restore_address(struct frontier_loop *loop, const struct ip *ip, uint64_t next_ns);
 
 /* Counts a page of the host's domain, for the weights. */
 void frontier_count_page(struct frontier *frontier, const struct host *host);

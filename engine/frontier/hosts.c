@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "lockfree/clock.h"
 #include "lockfree/container_of.h"
 #include "lockfree/power.h"
 
@@ -84,6 +85,7 @@ int hosts_init(struct hosts *hosts, const struct tuning *tuning)
 
 void hosts_fini(struct hosts *hosts)
 {
+    rests_fini(&hosts->rests);
     pool_region_fini(&hosts->names);
     arena_fini(&hosts->arena);
 }
@@ -122,7 +124,7 @@ static bool is_preferred(const struct tuning *tuning, struct slice name)
     return false;
 }
 
-/* Restores what was remembered of the host when it was retired. */
+/* Restores what was remembered of the host when it was retired, or by an earlier process. */
 static void remember(const struct hosts_loop *loop, struct host *host, uint64_t hash)
 {
     const struct tuning *tuning = loop->tuning;
@@ -132,6 +134,10 @@ static void remember(const struct hosts_loop *loop, struct host *host, uint64_t 
     host->pages = retired_used(past.share, tuning->live.limits.pages_per_host_max);
     host->bytes = retired_used(past.share, tuning->live.limits.bytes_per_host_max);
     host->spent_ns = retired_used(past.share, tuning->live.limits.time_per_host_max_ns);
+    struct rest rest = rests_get(&loop->hosts->rests, hash);
+    host->next_ns = rest.next_ns;
+    host->failures = rest.failures;
+    host->failing_since_ns = rest.failures ? clock_now_ns() : 0; /* the journal does not say since when */
 }
 
 /* Fills in a free record; false if there is no room for its name. The caller parks its inbox. */
@@ -295,6 +301,7 @@ bool hosts_retire(struct hosts_loop *loop, struct host *host)
                               .dead_why = host->is_dead ? host->dead_why : 0};
     /* before it is closed: whoever then creates the host again finds this */
     hosts_remember(loop, host->node.link.key, &past);
+    rests_forget(&loop->hosts->rests, host->node.link.key);
     if (!inbox_close(&host->incoming))
         return false;
     map_remove(&loop->map, host->node.link.key, &wanted);

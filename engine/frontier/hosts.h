@@ -17,6 +17,7 @@
 #include "engine/frontier/domains.h"
 #include "engine/frontier/host.h"
 #include "engine/frontier/pool.h"
+#include "engine/frontier/rests.h"
 #include "engine/frontier/retired.h"
 #include "engine/tuning/tuning.h"
 #include "engine/url/hash.h"
@@ -38,6 +39,7 @@ struct hosts {
     struct map map;
     struct domains domains;
     struct retired retired;
+    struct rests rests; /* by hosts_hash; of hosts that an earlier process has visited */
     struct pool_region names;
     struct id_stack free; /* released records */
     struct reclaim reclaim;

@@ -50,19 +50,14 @@ TEST(a_host_rests_on_until_its_moment)
     finish();
 }
 
-/* A restored host has no URL: whoever pushes the first one sends it home. */
-TEST(a_host_without_urls_is_idle)
+/* It may never have a URL again. */
+TEST(a_host_without_urls_takes_no_record)
 {
     ratio_mode();
     begin(1, 16);
-    restore(1, &(struct frontier_past){.next_ns = now});
-    CHECK_INT(lf_load(&loops[0].states[HOST_IDLE], relaxed), 1);
-    CHECK(!frontier_has_mail(&loops[0]));
-    CHECK(!take());
-    push(&loops[0], 1, "/late");
-    struct host *host = take();
-    CHECK(host);
-    check_item(host, "/late");
+    restore(1, &(struct frontier_past){.next_ns = now + 1 * S, .failures = 1});
+    CHECK(!find(1));
+    CHECK_INT(lf_load(&frontier.hosts.count, relaxed), 0);
     finish();
 }
 
@@ -78,6 +73,8 @@ TEST(limits_are_as_far_used_as_before)
     restore(2, &(struct frontier_past){.pages = 1, .bytes = 900});
     restore(3, &(struct frontier_past){.pages = 1, .spent_ns = 50 * S});
     restore(4, &(struct frontier_past){.next_ns = now});
+    for (unsigned i = 1; i <= 4; i++)
+        push(&loops[0], i, "/");
     CHECK_INT(find(1)->pages, 7);
     CHECK(find(2)->bytes >= 900 && find(2)->bytes <= 901);
     CHECK(find(3)->spent_ns >= 50 * S && find(3)->spent_ns < 51 * S);
@@ -101,24 +98,79 @@ TEST(a_dead_host_stays_dead_and_takes_no_record)
     finish();
 }
 
-TEST(hosts_beyond_the_table_keep_their_limits)
+/* Visits one host that waits, however long it has to rest; then it rests again, and may be retired. */
+static void visit_next(unsigned failures)
 {
-    enum { RECORDS = 8, RESTORED = 20 };
+    struct host *host = NULL;
+    for (unsigned i = 0; !host && i < 100; i++, now += 1 * S)
+        host = take();
+    CHECK(host != NULL);
+    CHECK_INT(host->failures, failures);
+    host->failures = 0;
+    frontier_done(&loops[0], host, host_pop(host, false));
+    give_back(host, 0);
+    for (unsigned i = 0; i < 20; i++, now += 1 * S)
+        CHECK(!take());
+}
+
+/* What was restored is paid once: a host that has recovered and was retired since is like any other. */
+TEST(a_restored_host_that_is_retired_is_forgotten)
+{
     ratio_mode();
-    tuning.live.limits.pages_per_host_max = 10;
-    hosts_max = RECORDS;
+    hosts_max = 4;
     begin(1, 16);
     hosts_max = 5000;
-    for (unsigned i = 0; i < RESTORED; i++)
-        restore(i, &(struct frontier_past){.next_ns = now + 3600 * S, .pages = 5});
-    CHECK_INT(lf_load(&frontier.hosts.count, relaxed), RECORDS);
-    unsigned without = 0;
-    for (unsigned i = 0; i < RESTORED; i++) {
-        uint64_t hash = frontier_hash(&loops[0], url_of(i));
-        without += !find(i) && retired_used(retired_get(&frontier.hosts.retired, hash).share, 10) == 5;
+    restore(1, &(struct frontier_past){.next_ns = now + 1 * S, .failures = 3});
+    push(&loops[0], 1, "/");
+    visit_next(3);
+    for (unsigned i = 2; find(1) && i < 20; i++) {
+        push(&loops[0], i, "/");
+        visit_next(0);
     }
-    /* words of the small table may overwrite each other */
-    CHECK(without > 0 && without <= RESTORED - RECORDS);
+    CHECK(!find(1));
+    push(&loops[0], 1, "/again");
+    visit_next(0);
+    finish();
+}
+
+/* There are records for 8 hosts and 16 addresses. Those that come first owe nothing any more, and give way to others. */
+TEST(hosts_and_addresses_beyond_the_tables_keep_their_rests)
+{
+    enum { RECORDS = 8, RESTORED = 40 };
+    ratio_mode();
+    hosts_max = RECORDS;
+    begin(1, RESTORED);
+    hosts_max = 5000;
+    for (unsigned i = 0; i < RESTORED; i++) {
+        struct ip ip = address_of(i);
+        uint64_t owed_ns = i < RESTORED - 2 ? 0 : 10 * S;
+        restore(i, &(struct frontier_past){.next_ns = now + (i == RESTORED - 1 ? owed_ns : 0), .failures = 2});
+        frontier_restore_address(&loops[0], &ip, now + (i == RESTORED - 2 ? owed_ns : 0));
+    }
+    for (unsigned i = 0; i < 100; i++, now += 5 * MS) /* idle hosts are retired */
+        CHECK(!take());
+    push(&loops[0], RESTORED - 1, "/");
+    push(&loops[0], RESTORED - 2, "/");
+    CHECK(!take());
+    now += 9 * S;
+    CHECK(!take());
+    now += 1 * S;
+    for (unsigned i = 0; i < 2; i++) {
+        struct host *host = take();
+        CHECK(host && host->failures == 2);
+    }
+    finish();
+}
+
+/* The journal does not say since when a host fails: the time that it is given begins anew, not with the machine. */
+TEST(a_host_that_fails_is_given_its_time_from_now_on)
+{
+    ratio_mode();
+    begin(1, 16);
+    uint64_t before_ns = clock_now_ns();
+    restore(1, &(struct frontier_past){.next_ns = now, .failures = 1});
+    push(&loops[0], 1, "/");
+    CHECK(find(1)->failing_since_ns >= before_ns);
     finish();
 }
 
@@ -160,18 +212,18 @@ TEST(the_latest_moment_of_an_address_counts)
     finish();
 }
 
-/* Of IPv6 the first 64 bits; and no reference is left behind that would keep the record for ever. */
-TEST(addresses_are_units_and_can_be_retired)
+/* Of IPv6 the first 64 bits. */
+TEST(addresses_are_units)
 {
     ratio_mode();
     begin(1, 1);
-    struct ip first = {{0x20, 0x01, [15] = 1}}, second = {{0x20, 0x01, [15] = 2}};
+    struct ip first = {{0x20, 0x01, [15] = 1}}, second = {{0x20, 0x01, [15] = 2}}, unit = {{0x20, 0x01}};
     frontier_restore_address(&loops[0], &first, now + 10 * S);
     frontier_restore_address(&loops[0], &second, now + 20 * S);
-    CHECK_INT(lf_load(&frontier.addresses.count, relaxed), 1);
-    struct address *address = addresses_at(&frontier.addresses, 1);
-    CHECK_INT(lf_load(&address->references, relaxed), ADDRESS_UNUSED);
-    CHECK(!address_is_at_rest(address, now + 19 * S));
+    CHECK_INT(lf_load(&frontier.addresses.count, relaxed), 0);
+    struct address *address = addresses_acquire(&loops[0].addresses, &unit);
+    CHECK(address && !address_is_at_rest(address, now + 19 * S));
     CHECK(address_is_at_rest(address, now + 20 * S));
+    addresses_release(&frontier.addresses, address->id);
     finish();
 }
