@@ -238,7 +238,7 @@ static void choose_opening(struct crawl *crawl)
 {
     struct past past;
     crawl->past = (struct past_options){.tuning = &crawl->tuning,
-                                        .commit_us = crawl->resume.commit_us,
+                                        .commit_us = crawl->resume.covers_us,
                                         .end_us = last_request_us(crawl),
                                         .opens_us = crawl->resume.session.opens_us};
     past_init(&past, &crawl->past);

@@ -193,16 +193,23 @@ static bool find_end(struct resume *resume, struct journal_reader *reader)
     return !reader->error || refuse_error(resume, reader->error);
 }
 
-/* The second reading, up to the commit that was chosen: which files there are, and how long. */
+/* The second reading, up to the commit that was chosen: which files there are, and how long.
+ *
+ * A commit is begun after the one before it was made, or after its session has begun. From then on loops seal their part of
+ * it, each when it comes to it, and go on; only when all have done so it is made. On a busy machine that takes its time,
+ * and what the first of them do meanwhile is not in it. */
 static bool read_commits(struct resume *resume)
 {
     struct journal_reader reader;
+    uint64_t before_us = 0;
     bool good = open_journal(resume, &reader), is_found = false;
     while (good && !is_found && journal_reader_next(&reader) == JOURNAL_FOUND_FRAME) {
         struct slice rest = reader.payload, name;
         uint64_t length;
-        if (reader.frame.kind == JOURNAL_SESSION)
+        if (reader.frame.kind == JOURNAL_SESSION) {
             good = read_session(resume, &reader, &resume->session);
+            before_us = reader.frame.wall_us;
+        }
         if (reader.frame.kind != JOURNAL_COMMIT)
             continue;
         while (good && journal_next_file(&rest, &name, &length))
@@ -210,6 +217,8 @@ static bool read_commits(struct resume *resume)
         is_found = reader.frame.epoch == resume->epoch;
         resume->commit = reader.next;
         resume->commit_us = reader.frame.wall_us;
+        resume->covers_us = before_us;
+        before_us = reader.frame.wall_us;
     }
     if (good && is_found)
         good = find_end(resume, &reader);

@@ -39,6 +39,7 @@ struct resume {
 
     uint64_t epoch;              /* of the commit */
     uint64_t commit_us;          /* when it was made, by the wall clock */
+    uint64_t covers_us;          /* what happened before this moment is in it; of what came later, some */
     uint64_t last_us;            /* when the last whole frame was written */
     struct journal_place commit; /* where it ends */
     struct journal_place end;    /* where the next session goes on, once all is restored */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/support/check.h"
 #include "tests/support/disk_model.h"
@@ -115,6 +116,52 @@ TEST(on_the_same_boot_the_last_commit_counts)
     CHECK_STR(resume.files[0].name, "warc/a");
     CHECK_INT(resume.files[0].length, 20);
     resume_fini(&resume);
+    finish();
+}
+
+static uint64_t last_frame_us(void)
+{
+    struct journal_reader reader;
+    uint64_t last_us = 0;
+    CHECK_INT(journal_reader_init(&reader, &model.disk, "d/state", 1), 0);
+    while (journal_reader_next(&reader) == JOURNAL_FOUND_FRAME)
+        last_us = reader.frame.wall_us;
+    journal_reader_fini(&reader);
+    return last_us;
+}
+
+static uint64_t covered_us(void)
+{
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    uint64_t covers_us = resume.covers_us;
+    CHECK(covers_us < resume.commit_us);
+    resume_fini(&resume);
+    return covers_us;
+}
+
+/* A loop that has sealed its part of a commit goes on while others have not: what it does then is not in the commit,
+ * although that is written later. It can be said only of what was there before the commit was begun. */
+TEST(a_commit_covers_what_was_there_when_the_one_before_was_made)
+{
+    begin(NULL);
+    uint64_t begun_us = last_frame_us();
+    usleep(1000); /* so that the frames have different times */
+    add_epoch(1);
+    CHECK_INT(covered_us(), begun_us);
+    uint64_t first_us = last_frame_us();
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    usleep(1000);
+    add_epoch(2);
+    CHECK_INT(covered_us(), first_us);
+    /* What another process does begins with its session. */
+    usleep(1000);
+    struct journal_session session = {.version = "1.0", .canonical = 2};
+    resume_boot_id(session.boot_id);
+    CHECK_INT(journal_begin_session(&journal, 3, &session), 0);
+    begun_us = last_frame_us();
+    usleep(1000);
+    add_epoch(3);
+    CHECK_INT(covered_us(), begun_us);
     finish();
 }
 
