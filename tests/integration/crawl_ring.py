@@ -46,7 +46,11 @@ def test_a_ring_that_fails_ends_the_crawl():
 
 
 def allowed(crawl, thread):
-    status = Path(f"/proc/{crawl.process.pid}/task/{thread}/status").read_text()
+    """None if the thread has ended: each sync of the files has one of its own, which does not live long."""
+    try:
+        status = Path(f"/proc/{crawl.process.pid}/task/{thread}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # before it was opened, or before it was read
+        return None
     return next(line.split(":")[1].strip() for line in status.splitlines() if line.startswith("Cpus_allowed_list"))
 
 
@@ -57,7 +61,7 @@ def masks_of_threads(tuning, mask):
     def look(crawl):
         tasks = Path(f"/proc/{crawl.process.pid}/task")
         wait_until(lambda: web.asked, "the first request")
-        seen.update(allowed(crawl, task.name) for task in tasks.iterdir())
+        seen.update(mask for task in tasks.iterdir() if (mask := allowed(crawl, task.name)))
         crawl.process.terminate()
 
     # Crawl-delay keeps the crawl from its end until it was looked at.
