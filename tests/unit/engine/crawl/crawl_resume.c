@@ -202,7 +202,7 @@ static void copy_in_the_middle(void *owner, struct crawl *crawl)
     struct scene *scene = owner;
     char path[TRIAL_PATH_BYTES];
     if (scene->has_copy || !crawl->loops || stats_get(&crawl->loops[0].stats.pages) < 12 ||
-        !has_commits(scene, crawl))
+        !lf_load(&scene->web.is_held, relaxed) || !has_commits(scene, crawl))
         return;
     CHECK_INT(mkdir(trial_path(&scene->trial, "copy", path), 0755), 0);
     CHECK_INT(mkdir(trial_path(&scene->trial, "copy/state", path), 0755), 0);

@@ -22,6 +22,7 @@ struct web {
     pthread_t thread;
     _Atomic(unsigned)
         hold_after; /* pages that are served before it waits to be told to go on; 0: it never waits */
+    _Atomic(bool) is_held;    /* it waits to be told to go on; not to be told so before */
     _Atomic(unsigned) served; /* pages */
     _Atomic(unsigned) asked[WEB_HOSTS_MAX][WEB_PAGES_MAX];
     _Atomic(uint64_t) last_ns; /* when a page was asked for */
@@ -56,6 +57,7 @@ static inline bool web_wait(struct web *web)
 {
     char byte;
     lf_store(&web->hold_after, 0, relaxed);
+    lf_store(&web->is_held, true, relaxed);
     return read(web->control[0], &byte, 1) == 1;
 }
 
@@ -142,6 +144,8 @@ static inline void web_begin(struct web *web, unsigned hosts, unsigned pages)
 
 static inline void web_go_on(struct web *web)
 {
+    CHECK(lf_load(&web->is_held, relaxed)); /* else it would miss this, and wait for ever */
+    lf_store(&web->is_held, false, relaxed);
     CHECK(write(web->control[1], "", 1) == 1);
 }
 

@@ -368,6 +368,63 @@ TEST(a_killed_crawler_may_ask_again_once_per_kill)
     }
 }
 
+/* Milliseconds of the tests, on the journal's clock. */
+static struct websim_audit_options killed_at(uint64_t at_ms, uint64_t heard_ms)
+{
+    const uint64_t start_ns = 1000 * CLOCK_NS_PER_S;
+    return (struct websim_audit_options){.killed = {{start_ns + at_ms * MS, start_ns + heard_ms * MS}},
+                                         .killed_count = 1,
+                                         .robots_known = true};
+}
+
+TEST(a_killed_crawler_may_ask_again_after_its_death)
+{
+    static const struct {
+        uint64_t killed_ms;
+        unsigned violations;
+    } cases[] = {{5, 0}, {15, 0}, {35, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct websim_audit_options options = killed_at(cases[i].killed_ms, 0);
+        begin();
+        uint32_t connection = connect_at(0);
+        fetch(connection, url_of(3, WEBSIM_KIND_GONE, 7), 0, 10);
+        fetch(connection, url_of(3, WEBSIM_KIND_GONE, 7), 20, 30);
+        CHECK_INT(judge(&options), cases[i].violations);
+    }
+}
+
+/* What it had time to commit, and what it was told after it had come back, it has to keep in mind. */
+TEST(a_killed_crawler_may_forget_what_it_has_just_heard)
+{
+    static const struct {
+        uint64_t killed_ms, heard_ms, end_ms;
+        unsigned violations;
+    } cases[] = {
+        {3000, 2900, 2950, 0}, /* heard after the last commit */
+        {3000, 2900, 3010, 0}, /* answered when it was dead already */
+        {3000, 2900, 2801, 0}, /* a busy crawler may read an answer so late */
+        {3000, 2900, 2799, 1}, /* committed */
+        {3000, 0, 1901, 0},    /* it had not committed for long */
+        {3000, 0, 1899, 1},    /* for too long */
+        {2700, 2700, 2950, 1}, /* it was killed before it asked */
+        {4100, 2900, 2950, 1}, /* after it had asked again */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct websim_audit_options options = killed_at(cases[i].killed_ms, cases[i].heard_ms);
+        begin();
+        uint64_t from_ms = cases[i].end_ms < 2790 ? cases[i].end_ms - 10 : 2790;
+        uint32_t connection = connect_at(from_ms);
+        struct websim_record *record =
+            fetch(connection, url_of(3, WEBSIM_KIND_GONE, 0), from_ms, cases[i].end_ms);
+        record->status = 503;
+        record->retry_after_s = 5;
+        close_at(connection, cases[i].end_ms);
+        visit(3, 4000, 1);
+        CHECK_INT(judge(&options), cases[i].violations);
+        CHECK_INT(violations_of(WEBSIM_RULE_RETRY_AFTER), cases[i].violations);
+    }
+}
+
 TEST(the_worst_cases_are_kept_in_order)
 {
     struct websim_audit_options options = {.delay_ns = 1000 * MS, .robots_known = true};
