@@ -81,15 +81,17 @@ def polite(client):
 
 def hang_up(client):
     """Asks and goes away at once, like a client that is killed; then waits as long as it should."""
-    name, target = client.names[0], websim.split(client.pages[client.names[0]].pop(0))[2]
-    client.visit(name, 0, robots=True)
-    client.rest()
-    begun = time.monotonic()
-    with client.server.connect(name) as sock:
-        sock.sendall(f"GET {target} HTTP/1.1\r\nHost: {name}:{client.server.port}\r\n\r\n".encode())
-    client.spent = time.monotonic() - begun
-    client.rest()
-    client.visit(name, 1)
+    for name in client.names[:5]:
+        client.visit(name, 0, robots=True)
+        client.rest()
+        target = websim.split(client.pages[name].pop(0))[2]
+        begun = time.monotonic()
+        with client.server.connect(name) as sock:
+            sock.sendall(f"GET {target} HTTP/1.1\r\nHost: {name}:{client.server.port}\r\n\r\n".encode())
+        client.spent = time.monotonic() - begun
+        client.rest()
+        client.visit(name, 1)
+        client.rest()
 
 
 def short_rest(client):
