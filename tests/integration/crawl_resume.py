@@ -8,6 +8,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -17,13 +18,32 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
-from simulated import BUILD, IMPATIENT, RUDE, Web, is_sanitized, main, merge, tuning_text, wait_until  # noqa: E402
+from simulated import BUILD, IMPATIENT, RUDE, Pages, Web, is_sanitized, main, merge, tuning_text, wait_until  # noqa: E402
 
 LONG = os.environ.get("LYCOSA_LONG") == "ON"
 POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200ms", "host-min-idle": "50ms",
                          "address-min-idle": "20ms"}}
 AUDIT = ["--ratio", "1", "--ip-ratio", "1", "--burst-ms", "200", "--min-idle-ms", "50", "--ip-min-idle-ms", "20"]
 END_S = 180
+
+
+JOURNAL_MAGIC, COMMIT, SESSION = 0x31636C79, 2, 4
+FRAME = struct.Struct("<IIQQHHI")  # magic, bytes that follow, epoch, microseconds, kind, writer, checksum
+
+
+def covered_us(directory):
+    """Up to when all is in the last commit, by the wall clock: when the one before was made, or the session begun."""
+    covers, before = 0, 0
+    for path in sorted((directory / "state").glob("journal-*")):
+        text, at = path.read_bytes(), 0
+        while at + FRAME.size <= len(text):
+            magic, size, _, wall_us, kind, _, _ = FRAME.unpack_from(text, at)
+            at += FRAME.size + size
+            if magic != JOURNAL_MAGIC or at > len(text):
+                break  # torn
+            covers = before if kind == COMMIT else covers
+            before = wall_us if kind in (COMMIT, SESSION) else before
+    return covers
 
 
 class Lives:
@@ -37,7 +57,7 @@ class Lives:
                 "state": {"commit": "20ms", "sync": "100ms"}}
         self.tuning.write_text(tuning_text(merge(base, IMPATIENT, *tunings)))
         self.seeds = web.seeds()
-        self.kills = 0
+        self.kills = []  # for each the moment, and that which the last commit covers
 
     def command(self, *arguments):
         """Begins the crawl, or goes on with it if it has come so far."""
@@ -58,11 +78,16 @@ class Lives:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-            self.kills += 1
+            self.note_kill()
             return True
         _, errors = process.communicate()
         assert process.returncode == 0, (process.returncode, errors)
         return False
+
+    def note_kill(self):
+        now_ns = time.monotonic_ns()
+        ago_ns = time.time_ns() - covered_us(self.directory) * 1000
+        self.kills.append(f"{now_ns}:{max(0, now_ns - ago_ns)}")
 
     def run(self, *arguments, code=0, **process):
         process = self.start(*arguments, **process)
@@ -115,17 +140,17 @@ def crawl_with_kills(number, memory, threads, kills):
     with Web("--hosts", str(rng.choice([20, 40, 80])), "--pages", "30", "--seed", str(number)) as web:
         lives = Lives(web, POLITE, {"memory": memory})
         begun = time.monotonic()
-        while lives.kills < kills and lives.kill_after(random_wait(rng), "--threads", str(rng.choice(threads))):
+        while len(lives.kills) < kills and lives.kill_after(random_wait(rng), "--threads", str(rng.choice(threads))):
             pass
         lives.run("--threads", str(threads[0]))
         count = lives.check(web.truth())
         told = state_of(lives.directory).stdout
         assert ", 0 waiting" in told and "it is complete" in told, told
-        text, violations = web.audit(*AUDIT, "--kills", str(lives.kills))
-        print(f"  web {number}, {memory}, {threads} loops: {lives.kills} kills, {count} pages, "
+        text, violations = web.audit(*AUDIT, *(f"--killed={kill}" for kill in lives.kills))
+        print(f"  web {number}, {memory}, {threads} loops: {len(lives.kills)} kills, {count} pages, "
               f"{violations} violations, {time.monotonic() - begun:.1f} s", flush=True)
         assert violations == 0, text
-        return lives.kills
+        return len(lives.kills)
 
 
 def test_kills():
@@ -138,6 +163,48 @@ def test_kills():
         total = sum(pool.map(lambda number: crawl_with_kills(number, *cases[number % len(cases)], kills), range(webs)))
     print(f"  {total} kills in {webs} crawls")
     assert total > webs * kills // 2, "most crawls ended before they were killed"
+
+
+class Moments(Pages):
+    """A hand-made web that knows when it was asked: `moments` are of the wall clock, and as many as `asked`."""
+    moments = ()
+
+    def handler(self, address):
+        web, base = self, super().handler(address)
+
+        class Handler(base):
+            def do_GET(self):
+                web.moments = (*web.moments, time.time())
+                super().do_GET()
+
+            def handle(self):
+                try:
+                    super().handle()
+                except ConnectionResetError:
+                    pass  # the crawler was killed
+
+        return Handler
+
+
+def test_a_retry_after_outlives_the_process():
+    """Once it is committed, that is: what is heard right before a kill is forgotten, and the audit knows that."""
+    patience_s, address = 4, "127.0.0.1"
+    busy = {"/": (503, {"Retry-After": str(patience_s)}, b"later"), "/robots.txt": (404, {}, b"none")}
+    with Moments({address: busy}) as web:
+        lives = Lives(web, POLITE)
+        process = lives.start()
+        wait_until(lambda: (address, "/") in web.asked, "a request")
+        count = len(web.moments)
+        heard = web.moments[-1]
+        wait_until(lambda: covered_us(lives.directory) / 1e6 > heard + 1, "a commit well after the answer")
+        process.kill()
+        process.communicate()
+        assert len(web.moments) == count, "it was asked again before the kill"
+        busy["/"] = (200, {"Content-Type": "text/html"}, b"now")
+        lives.run()
+        assert lives.check() == 1
+        waited = web.moments[count] - heard
+        assert waited >= patience_s, waited
 
 
 def test_a_limit_counts_all_lives():
@@ -167,7 +234,6 @@ def test_after_an_orderly_end():
         assert 0 < before < count, (before, count)
         assert "(complete)" in lives.run("--threads", "2").stdout
         assert lives.check(web.truth()) == count
-        lives.kills = 0
         _, violations = web.audit("--connections-per-address", "16")
         assert violations == 0
 
@@ -299,8 +365,8 @@ def test_failing_disk():
         assert 0 < before < count
 
 
-TESTS = [test_kills, test_state, test_a_limit_counts_all_lives, test_after_an_orderly_end, test_one_process_at_a_time, test_damage,
-         test_wrong_use, test_full_disk, test_reserve]
+TESTS = [test_kills, test_a_retry_after_outlives_the_process, test_state, test_a_limit_counts_all_lives,
+         test_after_an_orderly_end, test_one_process_at_a_time, test_damage, test_wrong_use, test_full_disk, test_reserve]
 if not is_sanitized():  # a sanitizer wants to be loaded first
     TESTS.append(test_failing_disk)
 main(TESTS)

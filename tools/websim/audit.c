@@ -199,6 +199,29 @@ static int run(const char *path, struct websim_audit_options options)
     return violations ? WEBSIM_EXIT_FAILED : WEBSIM_EXIT_DONE;
 }
 
+static const char *add_kill(void *target, const char *text)
+{
+    struct websim_audit_options *options = target;
+    struct websim_audit_kill kill;
+    char end;
+    if (options->killed_count == WEBSIM_AUDIT_KILLS_MAX)
+        return "too many of them";
+    if (sscanf(text, "%" SCNu64 ":%" SCNu64 "%c", &kill.at_ns, &kill.heard_ns, &end) != 2 ||
+        kill.heard_ns > kill.at_ns)
+        return "expected AT:HEARD, in nanoseconds, the later one first";
+    options->killed[options->killed_count++] = kill;
+    return NULL;
+}
+
+static int help_or_parse(const struct websim_options *own, int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        websim_options_help(own, stdout);
+        exit(WEBSIM_EXIT_DONE);
+    }
+    return websim_options_parse(own, argc, argv);
+}
+
 static int read_options(struct websim_audit_options *options, struct audit_arguments *times, int argc,
                         char **argv)
 {
@@ -253,17 +276,18 @@ static int read_options(struct websim_audit_options *options, struct audit_argum
          .target = &options->kills,
          .max = 1 << 20,
          .help = "times that the crawler was killed and resumed: so often a URL may be asked for again"},
+        {.name = "killed",
+         .type = WEBSIM_OPTION_CALL,
+         .target = options,
+         .call = add_kill,
+         .help = "AT:HEARD, for each time: when it was dead, and from when on it may forget; monotonic ns"},
         {.name = "robots-known",
          .type = WEBSIM_OPTION_FLAG,
          .target = &options->robots_known,
          .help = "the crawler had robots.txt before the journal began"},
     };
     struct websim_options own = {.command = "audit", .rows = rows, .count = sizeof rows / sizeof *rows};
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        websim_options_help(&own, stdout);
-        exit(WEBSIM_EXIT_DONE);
-    }
-    return websim_options_parse(&own, argc, argv);
+    return help_or_parse(&own, argc, argv);
 }
 
 int websim_audit_main(int argc, char **argv)

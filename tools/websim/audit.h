@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lockfree/clock.h"
 #include "tools/websim/journal.h"
 #include "tools/websim/web.h"
 
@@ -34,6 +35,18 @@
 enum websim_rule { WEBSIM_RULES(WEBSIM_RULE_ENUM) WEBSIM_RULE_COUNT };
 #undef WEBSIM_RULE_ENUM
 
+/* A crawler that was killed and resumed. It knows what it had heard before the moment that its last commit covers; what it
+ * heard between that and its death, its next process cannot know. By the clock of the journal. */
+struct websim_audit_kill {
+    uint64_t at_ns;    /* it was dead */
+    uint64_t heard_ns; /* what it had heard by then was committed */
+};
+
+#define WEBSIM_AUDIT_KILLS_MAX 1024
+
+/* Whatever a crawler commits: what it had heard so long before its death is not forgiven. */
+#define WEBSIM_FORGOTTEN_NS_MAX (1 * CLOCK_NS_PER_S)
+
 struct websim_audit_options {
     uint64_t ratio_ppm; /* fetching to idling; 0: not checked */
     uint64_t address_ratio_ppm;
@@ -44,7 +57,9 @@ struct websim_audit_options {
     uint64_t connections_per_address;
     uint64_t tolerance_ns;
     const char *agent;
-    uint64_t kills;    /* of the crawler: each may make it ask for a URL once more */
+    uint64_t kills; /* of the crawler, of unknown moments: each may make it ask for a URL once more */
+    struct websim_audit_kill killed[WEBSIM_AUDIT_KILLS_MAX]; /* of known moments */
+    size_t killed_count;
     bool robots_known; /* robots.txt need not be fetched first */
 };
 

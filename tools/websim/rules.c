@@ -199,6 +199,38 @@ static void check_idle(struct websim_audit *audit, const struct idle *idle)
     free(lanes);
 }
 
+/* Whether the crawler was killed between two requests. */
+static bool is_between(const struct websim_audit_kill *kill, const struct websim_audit_request *before,
+                       const struct websim_audit_request *request)
+{
+    return before->start < kill->at_ns && kill->at_ns <= request->start;
+}
+
+static bool is_after_kill(const struct websim_audit *audit, const struct websim_audit_request *before,
+                          const struct websim_audit_request *request)
+{
+    for (size_t i = 0; i < audit->options.killed_count; i++)
+        if (is_between(&audit->options.killed[i], before, request))
+            return true;
+    return false;
+}
+
+/* Likewise, and too early for it to commit what the first was answered with. A busy crawler may have read the answer a
+ * little later than it was sent. */
+static bool is_forgotten(const struct websim_audit *audit, const struct websim_audit_request *before,
+                         const struct websim_audit_request *request)
+{
+    for (size_t i = 0; i < audit->options.killed_count; i++) {
+        const struct websim_audit_kill *kill = &audit->options.killed[i];
+        uint64_t ago_ns = kill->at_ns - kill->heard_ns;
+        if (ago_ns > WEBSIM_FORGOTTEN_NS_MAX)
+            ago_ns = WEBSIM_FORGOTTEN_NS_MAX;
+        if (is_between(kill, before, request) && before->end + CLIENT_LATE_NS >= kill->at_ns - ago_ns)
+            return true;
+    }
+    return false;
+}
+
 static bool is_robots(uint64_t url)
 {
     return websim_url_unpack(url).kind == WEBSIM_KIND_ROBOTS;
@@ -219,7 +251,7 @@ static void check_pair(struct websim_audit *audit, const struct websim_audit_req
     if (before->retry_after_s) {
         uint64_t ready = before->end + before->retry_after_s * CLOCK_NS_PER_S;
         audit->findings[WEBSIM_RULE_RETRY_AFTER].checked++;
-        if (at < ready)
+        if (at < ready && !is_forgotten(audit, before, request))
             report_request(audit, WEBSIM_RULE_RETRY_AFTER, request, ready - request->start);
     }
     uint64_t crawl_delay = websim_robots_delay_ms(&audit->web, request->host) * CLOCK_NS_PER_MS;
@@ -282,7 +314,7 @@ static void check_repeats(struct websim_audit *audit)
         }
         const struct websim_audit_request *before = request - 1;
         if (before->complete && before->status != 429 && before->status < 500 &&
-            ++repeats > audit->options.kills)
+            !is_after_kill(audit, before, request) && ++repeats > audit->options.kills)
             report_request(audit, WEBSIM_RULE_REPEATED, request, 0);
     }
 }
