@@ -24,7 +24,7 @@ LONG = os.environ.get("LYCOSA_LONG") == "ON"
 POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200ms", "host-min-idle": "50ms",
                          "address-min-idle": "20ms"}}
 AUDIT = ["--ratio", "1", "--ip-ratio", "1", "--burst-ms", "200", "--min-idle-ms", "50", "--ip-min-idle-ms", "20"]
-END_S = 180
+END_S = 600  # a host with hundreds of pages and a Crawl-delay takes minutes
 
 
 JOURNAL_MAGIC, COMMIT, SESSION = 0x31636C79, 2, 4
