@@ -221,16 +221,16 @@ bool crawl_replay(struct crawl *crawl, struct tuning_error *error)
     return good;
 }
 
-/* The last moment at which the old process can have asked for anything: it stops if it cannot commit. Of a machine that
- * died nothing is known. */
-static uint64_t last_request_us(const struct crawl *crawl)
+/* The last moment at which a server can have been busy with the old process, which stops if it cannot commit. Of a
+ * machine that died nothing is known. */
+static uint64_t last_busy_us(const struct crawl *crawl)
 {
     const struct resume *resume = &crawl->resume;
     uint64_t now_us = clock_wall_us(),
              latest_us = resume->last_us + crawl->tuning.fixed.state.lag_max_ns / 1000;
     if (resume->has_ended)
         return resume->last_us;
-    return resume->is_same_boot && latest_us < now_us ? latest_us : now_us;
+    return PAST_TEARDOWN_US + (resume->is_same_boot && latest_us < now_us ? latest_us : now_us);
 }
 
 /* When visits may begin. The next process has to know it, too, should this one be killed before that. */
@@ -239,7 +239,7 @@ static void choose_opening(struct crawl *crawl)
     struct past past;
     crawl->past = (struct past_options){.tuning = &crawl->tuning,
                                         .commit_us = crawl->resume.covers_us,
-                                        .end_us = last_request_us(crawl),
+                                        .end_us = last_busy_us(crawl),
                                         .opens_us = crawl->resume.session.opens_us};
     past_init(&past, &crawl->past);
     crawl->opens_us = past_everybody_us(&past);

@@ -90,3 +90,6 @@
 /* crawl: length of the directory's path. With /warc/, the longest file name and .open it stays below 1,024,
  * the size of all path buffers. */
 #define CRAWL_DIRECTORY_CHARS_MAX 800
+/* past: the kernel closes the connections of a killed process after it is gone: up to 50 ms after it was reaped, measured on a
+ * busy machine. Until then servers go on with their answers, and to them the visit lasts. */
+#define PAST_TEARDOWN_US 100000

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/crawl/limits.h"
 #include "engine/frontier/politeness.h"
 #include "lockfree/clock.h"
 #include "net/outcome.h"
@@ -111,7 +112,7 @@ void past_note_session(struct past *past, const struct record_session *session)
     uint64_t latest_us = session->last_us + past->options.tuning->fixed.state.lag_max_ns / NS_PER_US;
     struct past then = {.options = past->options};
     then.options.commit_us = session->last_us;
-    then.options.end_us = latest_us < session->begin_us ? latest_us : session->begin_us;
+    then.options.end_us = PAST_TEARDOWN_US + (latest_us < session->begin_us ? latest_us : session->begin_us);
     for (size_t i = 0; i < past->room; i++) {
         struct past_host *host = &past->hosts[i];
         if (!host->signature || !host->is_open)

@@ -2,7 +2,7 @@
  * visited again, and how much of its limits is used up. Built record by record, then asked host by host.
  *
  * A crawl that was killed may have begun visits that were never committed. With c the moment up to which the last commit
- * has them all, and e the last moment at which the old process can have made a request:
+ * has them all, and e the last moment at which a server can have been busy with the old process:
  *
  *   the journal says of a host                       it may be visited again at
  *   a visit began at b, and has not ended            e + rest(e - b)
