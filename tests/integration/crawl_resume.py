@@ -284,7 +284,10 @@ def test_damage():
     """A journal that ends in the middle of a frame is normal; damage before its end is refused, with the place."""
     with Web("--hosts", "20", "--pages", "40", "--rtt-ms", "20") as web:
         lives = Lives(web, RUDE)
-        lives.kill_after(1)
+        process = lives.start()
+        wait_until(lambda: (lives.directory / "crawl.log").exists() and len(lives.fetched()) > 100, "pages")
+        process.kill()
+        process.communicate()
         whole = journal(lives).read_bytes()
         saved = web.directory / "saved"
         shutil.copytree(lives.directory, saved)
