@@ -25,6 +25,7 @@ static const struct part parts[] = {
     {"loops", crawl_loops, true},
     {"queue", crawl_queue, true},
     {"slots", crawl_slots, true},
+    {"known", crawl_known, true},
     {"hosts", crawl_hosts, true},
     {"connections", crawl_connections, true},
     {"politeness", crawl_politeness, false},
@@ -41,14 +42,16 @@ static int usage(FILE *out)
             "  loops         the whole crawl with one loop, two, and so on\n"
             "  queue         up to 50 million URLs in sieve and frontier\n"
             "  slots         20 million URLs in queues on disk\n"
+            "  known         resumed with many URLs that are done, by kind of sieve\n"
             "  hosts         1,000 to 1,000,000 hosts\n"
             "  connections   100 to 40,000 connections to servers that take 200 ms to answer\n"
             "  politeness    the share of what the rules allow, with the audit's violations\n"
-            "  --scaling     loops, queue, slots, hosts and connections\n"
+            "  --scaling     loops, queue, slots, known, hosts and connections\n"
             "  --politeness  politeness\n\n"
             "  --repeats N   rounds (default 5)\n"
             "  --hosts N     hosts of the web of server, stages and loops (default 2000)\n"
             "  --pages N     pages per host, mean (default 50)\n"
+            "  --known N     URLs of known (default 10 million)\n"
             "  --seconds S   length of runs that have no end of their own (default 5)\n"
             "  --no-peers    wrk and lycosa only\n"
             "  --quick       smallest sizes: to see that it works\n"
@@ -76,6 +79,7 @@ static int read_options(struct arguments *arguments, int argc, char **argv)
         {"repeats", required_argument, NULL, 'r'},
         {"hosts", required_argument, NULL, 'h'},
         {"pages", required_argument, NULL, 'p'},
+        {"known", required_argument, NULL, 'k'},
         {"seconds", required_argument, NULL, 's'},
         {"no-peers", no_argument, NULL, 'n'},
         {"quick", no_argument, NULL, 'q'},
@@ -101,6 +105,10 @@ static int read_options(struct arguments *arguments, int argc, char **argv)
         case 'p':
             good = read_number(optarg, 1, 1e6, &number);
             settings->pages = (unsigned)number;
+            break;
+        case 'k':
+            good = read_number(optarg, 1, 1e10, &number);
+            settings->known = (uint64_t)number;
             break;
         case 's':
             good = read_number(optarg, 1, 3600, &settings->seconds);
@@ -146,7 +154,7 @@ int main(int argc, char **argv)
 {
     static struct crawl_report reports[PARTS];
     struct arguments arguments = {
-        .settings = {.repeats = 5, .hosts = 2000, .pages = 50, .seconds = 5, .peers = true}};
+        .settings = {.repeats = 5, .hosts = 2000, .pages = 50, .known = 10000000, .seconds = 5, .peers = true}};
     int code = read_options(&arguments, argc, argv);
     if (code)
         return code - 1;

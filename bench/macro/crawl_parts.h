@@ -10,6 +10,7 @@ struct crawl_settings {
     unsigned repeats;
     unsigned hosts; /* of the web */
     unsigned pages; /* per host, mean */
+    uint64_t known; /* URLs of the part of that name */
     double seconds; /* of a run that has no end of its own */
     bool peers;
     bool is_quick; /* smallest sizes: to see that it works */
@@ -29,5 +30,7 @@ bool crawl_loops(const struct crawl_settings *settings, struct crawl_report *rep
 bool crawl_queue(const struct crawl_settings *settings, struct crawl_report *report);
 /* 20 million URLs in queues on disk. */
 bool crawl_slots(const struct crawl_settings *settings, struct crawl_report *report);
+/* A crawl that was resumed with many URLs that are done, by kind of sieve. */
+bool crawl_known(const struct crawl_settings *settings, struct crawl_report *report);
 /* The share of what the rules of politeness allow, and the audit. */
 bool crawl_politeness(const struct crawl_settings *settings, struct crawl_report *report);

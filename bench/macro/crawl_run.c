@@ -37,10 +37,11 @@ static double number_of(const char *summary, const char *key)
     return at ? strtod(at + strlen(quoted), NULL) : 0;
 }
 
-static bool read_summary(const struct crawl_web *web, struct crawl_run *run)
+bool crawl_run_read(const char *directory, struct crawl_run *run)
 {
-    char path[CRAWL_WEB_PATH_BYTES], text[16384];
-    FILE *file = fopen(crawl_web_path(web, "crawl/summary.json", path), "re");
+    char path[CRAWL_WEB_PATH_BYTES + 16], text[16384];
+    snprintf(path, sizeof path, "%s/summary.json", directory);
+    FILE *file = fopen(path, "re");
     if (!file)
         return false;
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
@@ -107,7 +108,7 @@ bool crawl_run(const struct crawl_web *web, const struct crawl_run_options *opti
     struct process_options how = {
         .arguments = arguments, .cpu = options->threads > 1 ? PROCESS_ANY_CPU : 0, .takes_errors = true};
     *run = (struct crawl_run){0};
-    bool good = write_tuning(web, options) && process_run(&how, &result) && read_summary(web, run);
+    bool good = write_tuning(web, options) && process_run(&how, &result) && crawl_run_read(directory, run);
     run->late_rate = options->seconds_max > 1 ? late_rate(run, result.output) : 0;
     run->user_s = result.user_s;
     run->system_s = result.system_s;

@@ -38,5 +38,8 @@ extern const char crawl_run_rude[];
 /* Takes the processor time of `setup` off that of `run`. */
 void crawl_run_without(struct crawl_run *run, const struct crawl_run *setup);
 
+/* What the crawl in a directory says of itself in summary.json. False if there is none. */
+bool crawl_run_read(const char *directory, struct crawl_run *run);
+
 /* False, with a message, if lycosa failed. The crawl's directory is gone afterwards. */
 bool crawl_run(const struct crawl_web *web, const struct crawl_run_options *options, struct crawl_run *run);

@@ -70,6 +70,12 @@ struct crawl_options {
     struct crawl_hooks hooks;
 };
 
+/* How fast URLs are finished, as the watch sees it. */
+struct crawl_pace {
+    uint64_t out;    /* at the last look */
+    double per_look; /* on average, lately */
+};
+
 struct crawl {
     struct tuning tuning;                /* as at the start */
     _Atomic(const struct tuning *) live; /* in force: `tuning`, or the latest reload */
@@ -101,6 +107,7 @@ struct crawl {
 
     /* used by the watch alone */
     struct end end;
+    struct crawl_pace pace;
     struct housekeeper watch;
     struct status status;
     struct crawl_reload *reloads; /* those that a loop may still use */

@@ -5,6 +5,7 @@
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/limits.h"
 #include "engine/crawl/loop.h"
+#include "lockfree/clock.h"
 
 /* Signatures that do not fit their memory go on as mercator does. */
 static enum sieve_disk_kind kind_of(const struct sieve *sieve)
@@ -54,16 +55,29 @@ int crawl_start_mill(struct crawl *crawl)
     return error || crawl->mill.is_running ? error : mill_start(&crawl->mill);
 }
 
+/* URLs that are finished while the sieve answers, as fast as the crawl is at the moment. */
+static uint64_t finished_meanwhile(struct crawl *crawl, uint64_t out)
+{
+    struct crawl_pace *pace = &crawl->pace;
+    double finished = pace->out ? (double)(out - pace->out) : 0;
+    pace->per_look += (finished - pace->per_look) / CRAWL_HURRY_LOOKS;
+    pace->out = out;
+    double looks = (double)mill_work_ns(&crawl->mill) / (double)CRAWL_LOOK_NS + 1;
+    return (uint64_t)(pace->per_look * looks);
+}
+
 void crawl_hurry_mill(struct crawl *crawl)
 {
-    uint64_t in = 0, out = 0;
+    uint64_t in = 0, out = 0, asked = 0;
     if (!crawl->sieve.asks_later)
         return;
     for (unsigned i = 0; i < crawl->loop_count; i++) {
         const struct stats *stats = &crawl->loops[i].stats;
-        out += stats_get(&stats->urls_out) + stats_get(&stats->urls_known) + stats_get(&stats->asked);
+        asked += stats_get(&stats->asked) + stats_get(&stats->urls_known);
+        out += stats_get(&stats->urls_out);
         in += stats_get(&stats->urls_in);
     }
-    uint64_t waiting = in > out ? in - out : 0;
-    mill_hurry(&crawl->mill, waiting < CRAWL_HURRY_URLS * crawl->tuning.fixed.net.connections);
+    uint64_t waiting = in > out + asked ? in - out - asked : 0;
+    uint64_t wanted = CRAWL_HURRY_URLS * crawl->loop_count + CRAWL_HURRY_TIMES * finished_meanwhile(crawl, out);
+    mill_hurry(&crawl->mill, waiting < wanted);
 }

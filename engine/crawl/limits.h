@@ -72,8 +72,12 @@
 #define TROUBLES_HOSTS 16
 /* troubles: bytes of a host name that are shown. */
 #define TROUBLES_NAME_BYTES 64
-/* crawl: with fewer waiting URLs per connection, the sieve on disk is asked without waiting for a full batch. */
-#define CRAWL_HURRY_URLS 16
+/* crawl: with fewer waiting URLs per loop, the sieve on disk is asked without waiting for a full batch; or with fewer than
+ * will be fetched in so many times the time that it takes to answer. */
+#define CRAWL_HURRY_URLS  256
+#define CRAWL_HURRY_TIMES 4
+/* crawl: how many looks the rate of the crawl is averaged over. */
+#define CRAWL_HURRY_LOOKS 16
 /* crawl: how often the loops are asked which hosts they wait for. */
 #define CRAWL_WAITING_NS (CLOCK_NS_PER_S / 4)
 /* visits: slow transfers may keep one of this many open connections while hosts wait. */

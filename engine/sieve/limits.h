@@ -39,6 +39,9 @@
 #define MILL_BLOCKS_MIN 8
 /* mill: how often it looks for blocks. A crawl that has nothing else to fetch waits for this time at most. */
 #define MILL_LOOK_NS (5 * CLOCK_NS_PER_MS)
-/* mill: while the crawl waits for URLs, batches that are not full are asked about, but for this share of the time at
- * most: a large Z is rewritten for each. */
-#define MILL_IDLE_PER_WORK 9
+/* mill: the longest time for which a question waits for others, so that hosts with few URLs get theirs. */
+#define MILL_WAIT_NS (10 * CLOCK_NS_PER_S)
+/* mill: batches that are not full take a hundredth of the time at most, and a tenth while the crawl waits for URLs: a
+ * large Z is rewritten for each. */
+#define MILL_IDLE_PER_WORK    99
+#define MILL_HURRIED_PER_WORK 9

@@ -202,7 +202,8 @@ static int ask(struct mill *mill, bool now)
     }
     answer_all(mill);
     mill->asked_ns = clock_now_ns();
-    mill->work_ns = mill->asked_ns - begin_ns;
+    mill->first_ns = 0;
+    lf_store(&mill->work_ns, mill->asked_ns - begin_ns, relaxed);
     return 0;
 }
 
@@ -231,6 +232,7 @@ static bool take_block(struct mill *mill, unsigned index)
     memcpy(mill->batch + mill->count, block->signatures, block->count * sizeof *block->signatures);
     mill->count += block->count;
     mill->runs[mill->run_count++] = (struct mill_run){.loop = index, .count = block->count};
+    mill->first_ns = mill->first_ns ? mill->first_ns : clock_now_ns();
     ring_spsc_push(&loop->idle, item); /* hand-over back; there is room for every block */
     return true;
 }
@@ -257,8 +259,13 @@ static bool is_due(const struct mill *mill)
 {
     if (is_full(mill))
         return true;
-    return mill->run_count > 0 && lf_load(&mill->hurries, relaxed) &&
-           clock_now_ns() - mill->asked_ns >= MILL_IDLE_PER_WORK * mill->work_ns;
+    if (mill->run_count == 0)
+        return false;
+    const uint64_t now_ns = clock_now_ns(), work_ns = mill_work_ns(mill);
+    if (lf_load(&mill->hurries, relaxed))
+        return now_ns - mill->asked_ns >= MILL_HURRIED_PER_WORK * work_ns;
+    return mill->first_ns && now_ns - mill->first_ns >= MILL_WAIT_NS &&
+           now_ns - mill->asked_ns >= MILL_IDLE_PER_WORK * work_ns;
 }
 
 static void *run(void *argument)
@@ -271,7 +278,7 @@ static void *run(void *argument)
             poll(NULL, 0, MILL_LOOK_NS / CLOCK_NS_PER_MS);
             continue;
         }
-        int error = ask(mill, lf_load(&mill->hurries, relaxed));
+        int error = ask(mill, !is_full(mill));
         if (error) {
             lf_store(&mill->error, error, release); /* R2 pairs with A2 in whoever asks for the reason */
             break;
@@ -322,20 +329,29 @@ void mill_push(struct mill_loop *loop, uint64_t signature)
         (void)has_one;
         loop->filling = (struct mill_block *)(uintptr_t)item;
         loop->filling->count = 0;
+        loop->filling_ns = clock_now_ns();
     }
     loop->filling->signatures[loop->filling->count++] = signature;
     if (loop->filling->count == MILL_BLOCK_SIGNATURES)
         hand_over(loop);
 }
 
+/* A block that is not full goes to a mill that is in a hurry and has none of this loop's left; or when it has waited for
+ * long enough. */
+static void hand_over_rest(struct mill_loop *loop)
+{
+    if (!loop->filling || ring_spsc_count(&loop->asked) || loop->handed - loop->taken + 1 >= MILL_UNANSWERED_MAX)
+        return;
+    if (lf_load(&loop->mill->hurries, relaxed) || clock_now_ns() - loop->filling_ns >= MILL_WAIT_NS)
+        hand_over(loop);
+}
+
 bool mill_next(struct mill_loop *loop, bool *is_new)
 {
-    /* A block that is not full goes to a mill that has none of this loop's left. */
-    if (loop->filling && lf_load(&loop->mill->hurries, relaxed) && ring_spsc_count(&loop->asked) == 0 &&
-        loop->handed - loop->taken + 1 < MILL_UNANSWERED_MAX)
-        hand_over(loop);
-    if (lf_load(&loop->answered, acquire) == loop->taken) /* A1 */
+    if (lf_load(&loop->answered, acquire) == loop->taken) { /* A1 */
+        hand_over_rest(loop);
         return false;
+    }
     const struct mill_answers *answers = &loop->answers[loop->taken % MILL_UNANSWERED_MAX];
     *is_new = bit_of(answers->is_new, loop->at++);
     if (loop->at == answers->count) {

@@ -4,8 +4,8 @@
  *     push -> [block] -> asked ----> mill: a batch of all loops' blocks -> sieve_disk ----> answers -> next
  *                        idle <------'
  *
- * A batch is asked about when it is full. While the crawl has little else to fetch (mill_hurry), smaller batches are
- * asked about, too. The URLs themselves stay with the loops.
+ * A batch is asked about when it is full, or when it has waited for long enough. While the crawl has little else to fetch
+ * (mill_hurry), smaller batches are asked about, too. The URLs themselves stay with the loops.
  *
  * The sieve is scratch, like everything that replaces memory: it is empty when the process begins, and mill_learn tells it
  * what an earlier process had fetched.
@@ -47,6 +47,7 @@ struct mill_loop {
     struct mill *mill;
     struct ring_spsc asked, idle; /* blocks to the mill, and back */
     struct mill_block *filling;   /* NULL: none */
+    uint64_t filling_ns;          /* when it was begun */
     struct mill_answers *answers; /* MILL_UNANSWERED_MAX of them, used in turn */
     uint64_t handed;              /* blocks handed over */
     uint64_t taken;               /* blocks whose answers were all taken */
@@ -85,14 +86,16 @@ struct mill {
     unsigned batches;                       /* that wait for a merge */
     uint64_t *bitmap;
     uint64_t version;
-    uint64_t asked_ns, work_ns; /* when the last batch was answered, and how long that took */
+    uint64_t asked_ns; /* when the last batch was answered */
+    uint64_t first_ns; /* when the first question without an answer was taken; 0: there is none */
     struct sieve_error failure;
     pthread_t thread;
     bool is_running;
     LF_ISOLATED _Atomic(bool) hurries;
     _Atomic(bool) stops;
     _Atomic(int) error; /* a negative errno: `failure` says why; nothing is answered any more */
-    _Atomic(uint64_t) known; /* signatures in the sieve */
+    _Atomic(uint64_t) known;   /* signatures in the sieve */
+    _Atomic(uint64_t) work_ns; /* how long the last batch took */
 };
 
 /* 0 or a negative errno. Memory that is not used is not touched. */
@@ -112,8 +115,15 @@ void mill_stop(struct mill *mill);
 bool mill_has_room(struct mill_loop *loop, size_t count);
 /* Asks about a signature. After mill_has_room. */
 void mill_push(struct mill_loop *loop, uint64_t signature);
-/* The answer to the oldest question that has none yet. False: it has not come. */
+/* The answer to the oldest question that has none yet. False: it has not come. Asked for once per turn at least: then
+ * questions that are not a block yet are handed over, too. */
 bool mill_next(struct mill_loop *loop, bool *is_new);
+
+/* How long the last batch took. */
+static inline uint64_t mill_work_ns(const struct mill *mill)
+{
+    return lf_load(&mill->work_ns, relaxed); /* a figure, nothing is handed over with it */
+}
 
 /* Whether the crawl has little else to fetch. */
 static inline void mill_hurry(struct mill *mill, bool hurries)

@@ -12,7 +12,7 @@ for wrong in --nothing "--repeats 0" "--seconds x" unknown-part; do
     [ "$code" = 2 ] || { echo "bench_crawl $wrong: exit code $code, not 2"; exit 1; }
 done
 
-"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages loops slots | tee "$directory/table"
+"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages loops slots known | tee "$directory/table"
 python3 - "$directory/figures.json" <<'PYTHON'
 import json
 import sys
@@ -37,6 +37,8 @@ for name in ["memory in place of the file", "file in the page cache", "file not 
     row = rows[name]
     assert row["push_loop_ns"]["median"] > 0 and row["reads_per_url"]["median"] > 0, row
     assert 0.5 < row["bytes_written_per_byte"]["median"] < 1.1, row
+for name in ["signatures, 16 bytes per URL", "signatures, 4 bytes, then disk", "mercator, 3 bytes", "offline, 3 bytes"]:
+    assert rows[name]["million_records_per_s"]["median"] > 0, rows[name]
 assert rows["wrk on one page"]["rate_by_first_row"]["median"] == 1
 assert rows["whole crawl from root pages"]["ring_enters_per_page"]["median"] > 0
 PYTHON
