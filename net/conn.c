@@ -124,30 +124,30 @@ void conn_limit_phase(struct conn *conn, uint32_t ms, uint64_t now_ns)
         timer_arm(&conn->loop->ring->timers, &conn->timer, ends_ns);
 }
 
-static enum fetch_outcome outcome_of_phase(const struct conn *conn)
+static enum outcome outcome_of_phase(const struct conn *conn)
 {
     switch ((enum conn_state)conn->state) {
     case CONN_RESOLVING:
-        return FETCH_DNS_TIMEOUT;
+        return OUTCOME_DNS_TIMEOUT;
     case CONN_CONNECTING:
-        return FETCH_CONNECT_TIMEOUT;
+        return OUTCOME_CONNECT_TIMEOUT;
     case CONN_HANDSHAKING:
-        return FETCH_TLS_TIMEOUT;
+        return OUTCOME_TLS_TIMEOUT;
     case CONN_READY:
-        return FETCH_IDLE_CLOSED;
+        return OUTCOME_IDLE_CLOSED;
     case CONN_SENDING:
-        return FETCH_FIRST_BYTE_TIMEOUT;
+        return OUTCOME_FIRST_BYTE_TIMEOUT;
     case CONN_HEAD:
-        return conn->times.first_byte_ns ? FETCH_HEAD_TIMEOUT : FETCH_FIRST_BYTE_TIMEOUT;
+        return conn->times.first_byte_ns ? OUTCOME_HEAD_TIMEOUT : OUTCOME_FIRST_BYTE_TIMEOUT;
     case CONN_BODY:
-        return FETCH_BODY_TIMEOUT;
+        return OUTCOME_BODY_TIMEOUT;
     case CONN_IDLE:
     case CONN_CLOSING:
     case CONN_STATE_COUNT:
         break;
     }
     assert(!"a phase with an end");
-    return FETCH_ABORTED;
+    return OUTCOME_ABORTED;
 }
 
 static bool has_next_address(const struct conn *conn)
@@ -165,7 +165,7 @@ static void on_timeout(struct timer *timer)
     /* What it was armed for, not what has passed meanwhile: a busy loop may come late. Where no body has begun,
      * the phase says more. */
     if (conn->state == CONN_BODY && timer->expires_tick << TIMER_TICK_SHIFT >= conn->exchange_ends_ns)
-        conn_close(conn, FETCH_EXCHANGE_TIMEOUT);
+        conn_close(conn, OUTCOME_EXCHANGE_TIMEOUT);
     else if (conn->state == CONN_CONNECTING && has_next_address(conn))
         conn_shut_down(conn);
     else
@@ -179,30 +179,30 @@ void conn_become_ready(struct conn *conn)
     conn->events->on_ready(conn);
 }
 
-static enum fetch_outcome outcome_of_connect(int error)
+static enum outcome outcome_of_connect(int error)
 {
     switch (error) {
     case ECONNREFUSED:
-        return FETCH_CONNECT_REFUSED;
+        return OUTCOME_CONNECT_REFUSED;
     case ECONNRESET:
     case EPIPE:
-        return FETCH_CONNECT_RESET;
+        return OUTCOME_CONNECT_RESET;
     case ETIMEDOUT:
-        return FETCH_CONNECT_TIMEOUT;
+        return OUTCOME_CONNECT_TIMEOUT;
     case EHOSTUNREACH:
     case ENETUNREACH:
     case EACCES:
     case EPERM:
-        return FETCH_CONNECT_UNREACHABLE;
+        return OUTCOME_CONNECT_UNREACHABLE;
     case EADDRNOTAVAIL:
-        return FETCH_CONNECT_NO_PORT;
+        return OUTCOME_CONNECT_NO_PORT;
     case ENFILE:
     case EMFILE:
     case ENOBUFS:
     case ENOMEM:
-        return FETCH_NO_DESCRIPTOR;
+        return OUTCOME_NO_DESCRIPTOR;
     default:
-        return FETCH_CONNECT_FAILED;
+        return OUTCOME_CONNECT_FAILED;
     }
 }
 
@@ -217,7 +217,7 @@ static void connect_address(struct conn *conn, uint64_t now_ns)
         conn->address.any.sa_family == AF_INET ? sizeof conn->address.v4 : sizeof conn->address.v6;
     const struct ip ip = ip_of_socket(&conn->address);
     if (conn->loop->loopback_only && !ip_is_loopback(&ip)) {
-        conn_close(conn, FETCH_ADDRESS_FORBIDDEN);
+        conn_close(conn, OUTCOME_ADDRESS_FORBIDDEN);
         return;
     }
     ring_reserve(ring, 3);
@@ -248,7 +248,7 @@ static void begin_connect(struct conn *conn, uint64_t now_ns)
     conn->times.resolved_ns = now_ns;
     conn->slot = ring_slot_acquire(conn->loop->ring);
     if (conn->slot < 0) {
-        conn_close(conn, FETCH_NO_DESCRIPTOR);
+        conn_close(conn, OUTCOME_NO_DESCRIPTOR);
         return;
     }
     conn_enter(conn, CONN_CONNECTING);

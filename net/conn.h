@@ -18,10 +18,10 @@
  * A request thus ends in exactly one on_response or on_closed. conn_close may be called at any moment, from
  * any event.
  *
- * A body may be cut: outcome_truncation() of on_closed's outcome tells whether the head and the body so far,
- * which were handed over, are of use, and what to say of them.
+ * A body may be cut: on_closed's outcome tells by what. The head and the body so far were handed over, and may be of use to
+ * the owner.
  *
- * The one outcome that asks for a retry is FETCH_REUSED_CLOSED: a kept-alive connection turned out to be over
+ * The one outcome that asks for a retry is OUTCOME_REUSED_CLOSED: a kept-alive connection turned out to be over
  * before the first byte of the response (RFC 9112, 9.3.1), or brought bytes that belong to no request. The
  * owner begins anew and sends the request again. */
 #pragma once
@@ -73,7 +73,7 @@ struct conn_events {
     void (*on_head)(struct conn *conn, const struct http_head *head);
     void (*on_body)(struct conn *conn, struct slice bytes);
     void (*on_response)(struct conn *conn);
-    void (*on_closed)(struct conn *conn, enum fetch_outcome outcome);
+    void (*on_closed)(struct conn *conn, enum outcome outcome);
 };
 
 /* Time-outs in milliseconds, each of a phase of its own; 0: none. A floor on the rate. */
@@ -111,12 +111,12 @@ struct conn_stats {
     uint64_t begun;
     uint64_t requests;
     uint64_t responses;
-    uint64_t insisted;                      /* closing connections that had to be cancelled */
-    uint64_t handshakes;                    /* of TLS, completed */
-    uint64_t handshakes_resumed;            /* of these, by a session from before */
-    uint64_t bytes_sent;                    /* to the socket */
-    uint64_t bytes_received;                /* from the socket: heads, framing and TLS included */
-    uint64_t outcomes[FETCH_OUTCOME_COUNT]; /* one per request; one per connection that never had a request */
+    uint64_t insisted;                /* closing connections that had to be cancelled */
+    uint64_t handshakes;              /* of TLS, completed */
+    uint64_t handshakes_resumed;      /* of these, by a session from before */
+    uint64_t bytes_sent;              /* to the socket */
+    uint64_t bytes_received;          /* from the socket: heads, framing and TLS included */
+    uint64_t outcomes[OUTCOME_COUNT]; /* one per request; one per connection that never had a request */
 };
 
 /* What the connections of one loop share. */
@@ -177,16 +177,16 @@ struct conn_rate {
 struct conn {
     struct conn_loop *loop;
     const struct conn_events *events;
-    void *owner;                /* the owner's to set */
-    int slot;                   /* of the ring's direct descriptors; -1: none */
-    uint8_t state;              /* enum conn_state */
-    uint8_t held;               /* enum conn_op */
-    uint8_t address_index;      /* of query.answer: the one in use */
-    bool had_request;           /* since conn_begin */
-    bool is_reused;             /* a response has come over this connection */
-    bool is_on_hold;            /* CONN_BODY: no receive is armed, on the owner's wish */
-    enum fetch_outcome outcome; /* in CONN_CLOSING */
-    struct tls *tls;            /* NULL: plain */
+    void *owner;           /* the owner's to set */
+    int slot;              /* of the ring's direct descriptors; -1: none */
+    uint8_t state;         /* enum conn_state */
+    uint8_t held;          /* enum conn_op */
+    uint8_t address_index; /* of query.answer: the one in use */
+    bool had_request;      /* since conn_begin */
+    bool is_reused;        /* a response has come over this connection */
+    bool is_on_hold;       /* CONN_BODY: no receive is armed, on the owner's wish */
+    enum outcome outcome;  /* in CONN_CLOSING */
+    struct tls *tls;       /* NULL: plain */
     struct conn_output output;
     struct http_reader reader;
     struct timer timer;        /* ends the phase or the exchange, whichever comes first */
@@ -231,7 +231,7 @@ void conn_resume(struct conn *conn);
 
 /* In any state; of one that is idle or closing: nothing. No event but on_closed follows, which will say
  * `outcome`. */
-void conn_close(struct conn *conn, enum fetch_outcome outcome);
+void conn_close(struct conn *conn, enum outcome outcome);
 
 static inline bool conn_is_ready(const struct conn *conn)
 {

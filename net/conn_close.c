@@ -69,7 +69,7 @@ void conn_insist(struct conn *conn)
     await_kernel(conn);
 }
 
-void conn_close(struct conn *conn, enum fetch_outcome outcome)
+void conn_close(struct conn *conn, enum outcome outcome)
 {
     struct conn_loop *loop = conn->loop;
     if (conn->state == CONN_IDLE || conn->state == CONN_CLOSING)

@@ -13,24 +13,25 @@
 
 /* A kept-alive connection may end at any moment, or bring a rest of the last answer: a request that meets
  * such a connection did not fail, and is made again on another. */
-static enum fetch_outcome outcome_unless_reused(const struct conn *conn, enum fetch_outcome outcome)
+static enum outcome outcome_unless_reused(const struct conn *conn, enum outcome outcome)
 {
-    return conn->is_reused && conn->output.is_repeatable ? FETCH_REUSED_CLOSED : outcome;
+    return conn->is_reused && conn->output.is_repeatable ? OUTCOME_REUSED_CLOSED : outcome;
 }
 
 /* What the end or the failure of the transport means, by what was going on. */
-static enum fetch_outcome outcome_of_loss(const struct conn *conn, enum fetch_outcome before_first_byte)
+static enum outcome outcome_of_loss(const struct conn *conn, enum outcome before_first_byte)
 {
     switch ((enum conn_state)conn->state) {
     case CONN_HANDSHAKING:
-        return FETCH_TLS_RESET;
+        return OUTCOME_TLS_RESET;
     case CONN_READY:
-        return FETCH_IDLE_CLOSED;
+        return OUTCOME_IDLE_CLOSED;
     case CONN_SENDING:
     case CONN_HEAD:
-        return conn->times.first_byte_ns ? FETCH_HEAD_RESET : outcome_unless_reused(conn, before_first_byte);
+        return conn->times.first_byte_ns ? OUTCOME_HEAD_RESET
+                                         : outcome_unless_reused(conn, before_first_byte);
     case CONN_BODY:
-        return FETCH_BODY_RESET;
+        return OUTCOME_BODY_RESET;
     case CONN_IDLE:
     case CONN_RESOLVING:
     case CONN_CONNECTING:
@@ -39,7 +40,7 @@ static enum fetch_outcome outcome_of_loss(const struct conn *conn, enum fetch_ou
         break;
     }
     assert(!"a state with a stream");
-    return FETCH_ABORTED;
+    return OUTCOME_ABORTED;
 }
 
 static bool is_loss(int error)
@@ -62,13 +63,13 @@ static void end_response(struct conn *conn, bool keeps_alive)
     conn->is_on_hold = false;
     stats->responses++;
     if (keeps_alive && is_sent(conn)) {
-        stats->outcomes[FETCH_DONE]++;
+        stats->outcomes[OUTCOME_DONE]++;
         conn->is_reused = true;
         conn->exchange_ends_ns = TIMER_NEVER;
         conn_enter(conn, CONN_READY);
         conn_limit_phase(conn, conn->loop->limits.idle_ms, now_ns);
     } else {
-        conn_close(conn, FETCH_DONE);
+        conn_close(conn, OUTCOME_DONE);
     }
     conn->events->on_response(conn);
 }
@@ -79,14 +80,14 @@ static bool is_unsolicited(const struct conn *conn)
     return conn->state == CONN_READY || (conn->state == CONN_SENDING && !conn->output.is_under_way);
 }
 
-static enum fetch_outcome outcome_of_unsolicited(const struct conn *conn)
+static enum outcome outcome_of_unsolicited(const struct conn *conn)
 {
-    return conn->state == CONN_READY ? FETCH_UNSOLICITED : outcome_unless_reused(conn, FETCH_UNSOLICITED);
+    return conn->state == CONN_READY ? OUTCOME_UNSOLICITED : outcome_unless_reused(conn, OUTCOME_UNSOLICITED);
 }
 
-static enum fetch_outcome outcome_of_failure(const struct conn *conn, enum http_error error)
+static enum outcome outcome_of_failure(const struct conn *conn, enum http_error error)
 {
-    const enum fetch_outcome outcome = outcome_of_http(error);
+    const enum outcome outcome = outcome_of_http(error);
     return error == HTTP_ERROR_STATUS_LINE_BAD ? outcome_unless_reused(conn, outcome) : outcome;
 }
 
@@ -117,7 +118,7 @@ static void feed_http(struct conn *conn, struct slice in, bool more)
             if (conn_rate_count(&conn->rate, len, &conn->loop->limits, now_ns))
                 conn_limit_phase(conn, conn->loop->limits.silence_ms, now_ns);
             else
-                conn_close(conn, FETCH_SLOW_TRANSFER);
+                conn_close(conn, OUTCOME_SLOW_TRANSFER);
             return;
         case HTTP_HEAD:
             conn_enter(conn, CONN_BODY);
@@ -213,13 +214,13 @@ static void on_end_of_stream(struct conn *conn)
 {
     struct http_event event;
     if (conn->state == CONN_HANDSHAKING) {
-        conn_close(conn, FETCH_TLS_CLOSED);
+        conn_close(conn, OUTCOME_TLS_CLOSED);
     } else if (conn->state == CONN_READY) {
-        conn_close(conn, FETCH_IDLE_CLOSED);
+        conn_close(conn, OUTCOME_IDLE_CLOSED);
     } else if (!conn->times.first_byte_ns) {
-        conn_close(conn, outcome_of_loss(conn, FETCH_FIRST_BYTE_CLOSED));
+        conn_close(conn, outcome_of_loss(conn, OUTCOME_FIRST_BYTE_CLOSED));
     } else if (is_cut_off(conn)) {
-        conn_close(conn, FETCH_TLS_TRUNCATED);
+        conn_close(conn, OUTCOME_TLS_TRUNCATED);
     } else if (http_reader_on_eof(&conn->reader, &event) == HTTP_END) {
         end_response(conn, false);
     } else {
@@ -232,7 +233,7 @@ void conn_begin_tls(struct conn *conn)
     struct tls_session kept;
     conn->tls = tls_acquire(conn->loop->tls, conn->target.host, session_to_offer(conn, &kept));
     if (!conn->tls) {
-        conn_close(conn, FETCH_NO_MEMORY);
+        conn_close(conn, OUTCOME_NO_MEMORY);
         return;
     }
     conn_enter(conn, CONN_HANDSHAKING);
@@ -283,8 +284,8 @@ void conn_on_received(struct conn *conn, const struct ring_event *event)
     else if (event->result == -ENOBUFS)
         bufring_wait(buffers, &conn->waiter);
     else if (event->result < 0)
-        conn_close(conn, is_loss(-event->result) ? outcome_of_loss(conn, FETCH_FIRST_BYTE_RESET)
-                                                 : FETCH_RECEIVE_FAILED);
+        conn_close(conn, is_loss(-event->result) ? outcome_of_loss(conn, OUTCOME_FIRST_BYTE_RESET)
+                                                 : OUTCOME_RECEIVE_FAILED);
     else if (conn->is_on_hold)
         conn_begin_hold(conn);
     else if (!(conn->held & CONN_OP_RECEIVE))
@@ -329,7 +330,7 @@ void conn_on_sent(struct conn *conn, int32_t result)
     if (conn->state == CONN_CLOSING) {
         conn_on_join(conn, CONN_OP_SEND);
     } else if (result < 0 && conn->state != CONN_BODY && !conn->times.first_byte_ns) {
-        conn_close(conn, is_loss(-result) ? outcome_of_loss(conn, FETCH_SEND_RESET) : FETCH_SEND_FAILED);
+        conn_close(conn, is_loss(-result) ? outcome_of_loss(conn, OUTCOME_SEND_RESET) : OUTCOME_SEND_FAILED);
     } else if (result > 0) {
         conn_flush(conn);
         if (conn->state == CONN_SENDING && is_sent(conn))

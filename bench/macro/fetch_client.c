@@ -87,7 +87,7 @@ static void on_ready(struct conn *conn)
         loop->opened++;
     if (loop->run->load->handshakes) {
         loop->requests++;
-        conn_close(conn, FETCH_DONE);
+        conn_close(conn, OUTCOME_DONE);
     } else {
         conn_request(conn, &loop->request);
     }
@@ -127,11 +127,11 @@ static void on_pause_over(struct timer *timer)
         conn_request(&visitor->conn, &loop->request);
 }
 
-static void on_closed(struct conn *conn, enum fetch_outcome outcome)
+static void on_closed(struct conn *conn, enum outcome outcome)
 {
     struct loop *loop = loop_of(conn);
     timer_cancel(&loop->ring.timers, &((struct visitor *)conn)->pause);
-    if (loop->run->load->handshakes && outcome == FETCH_DONE) {
+    if (loop->run->load->handshakes && outcome == OUTCOME_DONE) {
         if (!loop->ends)
             begin(loop, (struct visitor *)conn, 0);
     } else if (!loop->ends) {
@@ -227,7 +227,7 @@ static void *turn_loop(void *argument)
     measure(loop);
     loop->ends = true;
     for (unsigned i = 0; i < loop->count; i++)
-        conn_close(&loop->visitors[i].conn, FETCH_ABORTED);
+        conn_close(&loop->visitors[i].conn, OUTCOME_ABORTED);
     while (loop->conns.stats.open)
         ring_turn(&loop->ring, CLOCK_NS_PER_S);
     conn_loop_close(&loop->conns);

@@ -3,8 +3,8 @@
 
 #include "engine/crawl/stats.h"
 #include "engine/frontier/host.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "engine/tuning/tuning.h"
-#include "net/outcome.h"
 
 /* Counts a failure that is the host's own. The host is given up after retry.host-failures of them in a row,
  * or when the next try would come more than retry.host-time after the first, so that a dead host cannot

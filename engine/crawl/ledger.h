@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "engine/crawl/stats.h"
-#include "engine/frontier/frontier.h"
 #include "engine/disk/outlet.h"
+#include "engine/frontier/frontier.h"
 #include "engine/frontier/sources.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "engine/state/journal.h"
-#include "net/outcome.h"
 #include "net/slice.h"
 
 struct ledger {

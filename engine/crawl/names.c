@@ -18,8 +18,8 @@
 
 #include "engine/crawl/limits.h"
 #include "engine/frontier/politeness.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "lockfree/clock.h"
-#include "net/outcome.h"
 
 /* A host whose name is being looked up. */
 struct lookup {
@@ -81,10 +81,10 @@ static void on_no_address(struct names *names, struct host *host, enum fetch_out
     uint64_t now_ns = clock_now_ns();
     if (host->failures == 0)
         host->failing_since_ns = now_ns;
-    host->failures += outcome_class(outcome) != OUTCOME_OURS;
+    host->failures += fetch_outcome_class(outcome) != FETCH_OUTCOME_OURS;
     bool is_denied_again = is_denial(outcome) && is_denial((enum fetch_outcome)host->dead_why);
     host->is_dead =
-        outcome_is_final(outcome) || is_denied_again || host->failures > tuning->live.retry.retries_max;
+        fetch_outcome_is_final(outcome) || is_denied_again || host->failures > tuning->live.retry.retries_max;
     host->dead_why = (uint8_t)outcome;
     uint64_t again_ns = now_ns + politeness_failure_wait(&tuning->live.retry, host->failures);
     struct frontier_resolved answer = {.until_ns = again_ns > holds_ns ? again_ns : holds_ns,
@@ -143,7 +143,7 @@ static void on_answer(struct names *names, struct host *host, const struct dns_a
         on_outage(names);
         names_push(names, host);
     } else {
-        enum fetch_outcome outcome = outcome_of_dns(found->error);
+        enum fetch_outcome outcome = fetch_outcome_of(outcome_of_dns(found->error));
         if (host->address && !is_denial(outcome))
             keep_address(names, host);
         else

@@ -5,8 +5,8 @@
 
 #include "engine/crawl/limits.h"
 #include "engine/frontier/politeness.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "lockfree/clock.h"
-#include "net/outcome.h"
 
 enum { ROOM_MIN = 1024, NS_PER_US = 1000 };
 

@@ -12,8 +12,8 @@
 #include "engine/crawl/buffer.h"
 #include "engine/crawl/harvest.h"
 #include "engine/crawl/limits.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "net/http_head.h"
-#include "net/outcome.h"
 
 /* A response and its origin. Must stay unchanged until the page is read. */
 struct reader_page {

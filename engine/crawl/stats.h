@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "engine/frontier/scope.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "lockfree/atomic.h"
-#include "net/outcome.h"
 
 enum { STATS_STEPS_LOG2 = 3, STATS_BUCKETS = (64 - STATS_STEPS_LOG2 + 1) << STATS_STEPS_LOG2 };
 

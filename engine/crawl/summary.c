@@ -37,7 +37,7 @@ static void write_by_outcome(const char *name, const stats_counter *counters, FI
     fprintf(out, "  \"%s\": {", name);
     for (int i = 0; i < FETCH_OUTCOME_COUNT; i++)
         if (stats_get(&counters[i])) {
-            fprintf(out, "%s\"%s\": %" PRIu64, comma, outcome_name((enum fetch_outcome)i),
+            fprintf(out, "%s\"%s\": %" PRIu64, comma, fetch_outcome_name((enum fetch_outcome)i),
                     stats_get(&counters[i]));
             comma = ", ";
         }
@@ -73,7 +73,7 @@ static void write_troubles(const struct status *status, FILE *out)
     fprintf(out, "  \"failed\": %" PRIu64 ",\n  \"hosts_failing\": {", status->failed);
     for (int i = 0; i < FETCH_OUTCOME_COUNT; i++)
         if (status->failing[i] > 0) {
-            fprintf(out, "%s\"%s\": %" PRId64, comma, outcome_name((enum fetch_outcome)i),
+            fprintf(out, "%s\"%s\": %" PRId64, comma, fetch_outcome_name((enum fetch_outcome)i),
                     status->failing[i]);
             comma = ", ";
         }

@@ -16,8 +16,8 @@
 
 #include "engine/crawl/limits.h"
 #include "engine/frontier/host.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "lockfree/atomic.h"
-#include "net/outcome.h"
 
 struct troubles_host {
     uint32_t id; /* 0: none */

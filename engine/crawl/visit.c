@@ -115,7 +115,7 @@ static void enter(struct visit *visit, enum visit_state state)
 
 static void on_ready(struct conn *conn);
 static void on_response(struct conn *conn);
-static void on_closed(struct conn *conn, enum fetch_outcome outcome);
+static void on_closed(struct conn *conn, enum outcome why);
 
 static const struct conn_events events = {on_ready, visit_on_head, visit_on_body, on_response, on_closed};
 
@@ -198,13 +198,13 @@ void visit_end(struct visit *visit)
     if (visit->conn.state == CONN_IDLE)
         finish(visit);
     else
-        conn_close(&visit->conn, FETCH_ABORTED);
+        conn_close(&visit->conn, OUTCOME_ABORTED);
 }
 
 void visit_abort(struct visit *visit)
 {
     if (visit->state != VISIT_FREE && visit->state != VISIT_STALLED)
-        conn_close(&visit->conn, FETCH_ABORTED);
+        conn_close(&visit->conn, OUTCOME_ABORTED);
 }
 
 void visit_request(struct visit *visit, struct slice path)
@@ -229,7 +229,7 @@ static void on_ready(struct conn *conn)
     struct visit *visit = visit_of(conn);
     enum tls_error error = conn->tls ? tls_certificate_error(conn->tls) : TLS_OK;
     host_keep_ip(visit->host);
-    visit->certificate = error == TLS_OK ? FETCH_DONE : outcome_of_tls(error);
+    visit->certificate = error == TLS_OK ? FETCH_DONE : fetch_outcome_of(outcome_of_tls(error));
     if (conn->tls) {
         visit->tls_protocol = slice_of(tls_protocol_text(conn->tls));
         visit->tls_suite = slice_of(tls_suite_text(conn->tls));
@@ -332,9 +332,10 @@ static void on_response(struct conn *conn)
     deal_with_response(visit);
 }
 
-static void on_closed(struct conn *conn, enum fetch_outcome outcome)
+static void on_closed(struct conn *conn, enum outcome why)
 {
     struct visit *visit = visit_of(conn);
+    enum fetch_outcome outcome = fetch_outcome_of(why);
     visit_end_hold(visit);
     switch ((enum visit_state)visit->state) {
     case VISIT_CONNECTING:

@@ -15,7 +15,7 @@ static bool is_connect_failure(enum fetch_outcome outcome)
 void visit_count_host_failure(struct visit *visit, enum fetch_outcome outcome)
 {
     const struct tuning *tuning = visit->visits->tuning;
-    if (outcome_class(outcome) != OUTCOME_HOST)
+    if (fetch_outcome_class(outcome) != FETCH_OUTCOME_HOST)
         return;
     if (is_connect_failure(outcome) && host_leave_ip(visit->host))
         return;
@@ -41,7 +41,7 @@ static void put_back(struct visit *visit)
 static bool may_retry(const struct visit *visit, enum fetch_outcome outcome)
 {
     uint64_t tries_max = visit->visits->tuning->live.retry.retries_max + (outcome == FETCH_REUSED_CLOSED);
-    bool may_help = !outcome_is_final(outcome) || outcome_truncation(outcome);
+    bool may_help = !fetch_outcome_is_final(outcome) || fetch_outcome_truncation(outcome);
     return may_help && visit->item->tries < tries_max;
 }
 
@@ -77,12 +77,12 @@ bool visit_is_worth_keeping(const struct visit *visit, enum fetch_outcome outcom
     const struct visit_page *page = &visit->page;
     if (page->cut_by == FETCH_TYPE_UNWANTED)
         return true; /* no body was expected */
-    if (!page->has_head || !outcome_truncation(outcome))
+    if (!page->has_head || !fetch_outcome_truncation(outcome))
         return false;
     if (visit->asks != VISIT_ASKS_PAGE)
         return page->body_len > 0 || page->status >= 300;
     bool is_last_try = visit->item->tries >= visit->visits->tuning->live.retry.retries_max;
-    return is_last_try || (outcome_is_final(outcome) && page->body_len > 0);
+    return is_last_try || (fetch_outcome_is_final(outcome) && page->body_len > 0);
 }
 
 /* The failed request was for a URL, or for another host's robots.txt. */

@@ -137,14 +137,14 @@ static void conclude(struct reading *reading)
     verdict->start_ns = visit->conn.times.request_ns;
     verdict->mime = page->known[HTTP_KNOWN_CONTENT_TYPE];
     if (visit->certificate != FETCH_DONE)
-        verdict->annotation = slice_of(outcome_name(visit->certificate));
+        verdict->annotation = slice_of(fetch_outcome_name(visit->certificate));
     if (page->cut_by != FETCH_DONE) {
         verdict->outcome = page->cut_by;
         stats_add(&visit->visits->stats->truncated, page->cut_by != FETCH_TYPE_UNWANTED);
     }
     visit->item = NULL;
     visit->holds_page = false;
-    if (outcome_class(page->cut_by) != OUTCOME_HOST && !asks_for_patience(page)) {
+    if (fetch_outcome_class(page->cut_by) != FETCH_OUTCOME_HOST && !asks_for_patience(page)) {
         visit->host->failures = 0;
         troubles_forget(visit->visits->troubles, visit->host);
     }

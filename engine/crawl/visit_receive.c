@@ -25,7 +25,7 @@ static void run_out_of_memory(struct visit *visit, size_t size)
     const struct visits *visits = visit->visits;
     size_t decoded = visits->decoded.size + visits->reader.decoded.size;
     visit->is_crowded = buffer_pool_could_fit(visits->pages, size, decoded);
-    conn_close(&visit->conn, FETCH_NO_MEMORY);
+    conn_close(&visit->conn, OUTCOME_NO_MEMORY);
 }
 
 /* A body that is neither stored nor read is not kept. If it is short, it is skipped and the connection is
@@ -38,7 +38,7 @@ static void judge_type(struct visit *visit, const struct http_head *head)
         return;
     visit->page.cut_by = FETCH_TYPE_UNWANTED;
     if (head->content_length < 0 || head->content_length > VISIT_SKIPPED_BYTES_MAX)
-        conn_close(&visit->conn, FETCH_TYPE_UNWANTED);
+        conn_close(&visit->conn, OUTCOME_ABORTED); /* cut_by says why */
 }
 
 void visit_on_head(struct conn *conn, const struct http_head *head)

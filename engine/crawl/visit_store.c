@@ -35,7 +35,7 @@ bool visit_store(struct visit *visit, const struct visit_record *what)
     struct visits *visits = visit->visits;
     struct visit_page *page = &visit->page;
     char request[URL_BYTES_MAX + 2048], address[INET6_ADDRSTRLEN];
-    const char *cut = page->cut_by != FETCH_DONE ? outcome_truncation(page->cut_by) : NULL;
+    const char *cut = page->cut_by != FETCH_DONE ? fetch_outcome_truncation(page->cut_by) : NULL;
     struct store_page record = {
         .url = what->url,
         .request = write_request(visit, what->path, request, sizeof request),

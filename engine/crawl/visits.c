@@ -110,7 +110,7 @@ static void shed_slow(struct visits *visits, uint64_t now_ns)
     for (unsigned i = 0; i < visits->max; i++) {
         struct visit *visit = &visits->all[i];
         if (visit->state == VISIT_FETCHING && conn_is_slow(&visit->conn, now_ns) && ++slow > kept)
-            conn_close(&visit->conn, FETCH_SLOW_TRANSFER);
+            conn_close(&visit->conn, OUTCOME_SLOW_TRANSFER);
     }
 }
 

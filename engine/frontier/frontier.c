@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/outcome/fetch_outcome.h"
+#include "lockfree/clock.h"
 #include "lockfree/container_of.h"
 #include "lockfree/power.h"
-#include "lockfree/clock.h"
-#include "net/outcome.h"
 
 /* An id in the wheel is that of an address or, with this bit, of a host that must be resolved again. */
 #define WHEEL_HOST (UINT32_C(1) << 31)

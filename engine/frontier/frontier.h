@@ -19,6 +19,7 @@
 #include "engine/frontier/hosts.h"
 #include "engine/frontier/politeness.h"
 #include "engine/frontier/pool.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "engine/tuning/tuning.h"
 #include "engine/url/url.h"
 #include "lockfree/arena.h"
@@ -27,7 +28,6 @@
 #include "lockfree/map.h"
 #include "lockfree/ring_mpmc.h"
 #include "lockfree/wheel.h"
-#include "net/outcome.h"
 
 enum { FRONTIER_LOOPS_MAX = 64, FRONTIER_READY_RING = 256 };
 

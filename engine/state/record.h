@@ -46,7 +46,7 @@ struct record_done {
     uint64_t host;       /* record_host_signature */
     uint32_t body_bytes; /* UINT32_MAX: that or more */
     uint16_t status;     /* 0 to 999 */
-    uint8_t outcome;     /* enum fetch_outcome */
+    uint8_t outcome;     /* enum fetch_outcome: its numbers never change */
     bool is_page;        /* a response came, and counts as a page */
     bool is_stored;
 };

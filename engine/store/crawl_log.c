@@ -99,7 +99,7 @@ static void put_annotations(struct line *line, const struct crawl_log_entry *ent
     char tries[16];
     const char *first = line->at;
     if (entry->outcome != FETCH_DONE)
-        put_annotation(line, first, slice_of(outcome_name(entry->outcome)));
+        put_annotation(line, first, slice_of(fetch_outcome_name(entry->outcome)));
     if (entry->tries > 1) {
         struct line text = {tries, tries + sizeof tries};
         put_number(&text, entry->tries, 0);
@@ -119,7 +119,7 @@ size_t crawl_log_write(char *buffer, const struct crawl_log_entry *entry)
     date[23] = 'Z'; /* milliseconds are enough */
     put(&line, (struct slice){date, 24});
     put(&line, SLICE(" "));
-    put_number(&line, entry->status ? entry->status : outcome_log_code(entry->outcome), 5);
+    put_number(&line, entry->status ? entry->status : fetch_outcome_log_code(entry->outcome), 5);
     if (entry->size >= 0) {
         put(&line, SLICE(" "));
         put_number(&line, entry->size, 10);

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/outcome/fetch_outcome.h"
 #include "engine/url/limits.h"
-#include "net/outcome.h"
 #include "net/slice.h"
 
 enum { CRAWL_LOG_LINE_BYTES_MAX = 3 * URL_BYTES_MAX + 1024 };

@@ -126,7 +126,7 @@ static void print_times(const struct worker *worker)
     printf(",\"total_ms\":%.3f", span_ms(worker->begin_ns, clock_now_ns()));
 }
 
-static void print_json(const struct worker *worker, enum fetch_outcome outcome)
+static void print_json(const struct worker *worker, enum outcome outcome)
 {
     const struct conn *conn = &worker->conn;
     char address[INET6_ADDRSTRLEN];
@@ -181,7 +181,7 @@ static void show_request(const struct worker *worker, const struct http_request 
     show_lines(">", (struct slice){text, len});
 }
 
-static void show_times(const struct worker *worker, enum fetch_outcome outcome)
+static void show_times(const struct worker *worker, enum outcome outcome)
 {
     const struct conn_times *times = &worker->conn.times;
     if (times->resolved_ns && !worker->conn.had_request)
@@ -191,7 +191,7 @@ static void show_times(const struct worker *worker, enum fetch_outcome outcome)
             span_ms(worker->begin_ns, clock_now_ns()));
 }
 
-static void finish_job(struct worker *worker, enum fetch_outcome outcome)
+static void finish_job(struct worker *worker, enum outcome outcome)
 {
     struct fetch *fetch = worker->fetch;
     const struct slice url = url_text(&url_of(fetch, worker->job)->url);
@@ -201,12 +201,12 @@ static void finish_job(struct worker *worker, enum fetch_outcome outcome)
         show_times(worker, outcome);
     if (fetch->options->json)
         print_json(worker, outcome);
-    else if (outcome != FETCH_DONE)
+    else if (outcome != OUTCOME_DONE)
         fprintf(stderr, "lycosa fetch: %.*s: %s\n", (int)url.len, url.ptr, outcome_name(outcome));
     else if (worker->certificate != TLS_OK && worker->is_first)
         fprintf(stderr, "lycosa fetch: %.*s: accepted although %s\n", (int)url.len, url.ptr,
                 tls_error_text(worker->certificate));
-    fetch->failed += outcome != FETCH_DONE;
+    fetch->failed += outcome != OUTCOME_DONE;
     worker->job = NO_JOB;
 }
 
@@ -252,7 +252,7 @@ static void begin_job(struct worker *worker)
     if (fetch->next == fetch->jobs || stop_signal) {
         if (worker->conn.state == CONN_IDLE)
             fetch->active--;
-        conn_close(&worker->conn, FETCH_DONE);
+        conn_close(&worker->conn, OUTCOME_DONE);
         return;
     }
     worker->job = fetch->next++;
@@ -271,7 +271,7 @@ static void begin_job(struct worker *worker)
         make_request(worker);
     } else {
         worker->from = NULL;
-        conn_close(&worker->conn, FETCH_DONE);
+        conn_close(&worker->conn, OUTCOME_DONE);
     }
 }
 
@@ -299,24 +299,24 @@ static void on_body(struct conn *conn, struct slice bytes)
     worker->bytes += bytes.len;
     if (worker->out && fwrite(bytes.ptr, 1, bytes.len, worker->out) != bytes.len) {
         fail_writing(worker->fetch, "the body");
-        conn_close(conn, FETCH_ABORTED);
+        conn_close(conn, OUTCOME_ABORTED);
     }
 }
 
 static void on_response(struct conn *conn)
 {
     struct worker *worker = conn->owner;
-    finish_job(worker, FETCH_DONE);
+    finish_job(worker, OUTCOME_DONE);
     if (conn_is_ready(conn))
         begin_job(worker);
 }
 
 /* A connection ends under a job, between two, or to make room for one to another host. */
-static void on_closed(struct conn *conn, enum fetch_outcome outcome)
+static void on_closed(struct conn *conn, enum outcome outcome)
 {
     struct worker *worker = conn->owner;
     const bool makes_room = worker->job != NO_JOB && !worker->from;
-    const bool retries = worker->job != NO_JOB && outcome == FETCH_REUSED_CLOSED && !worker->was_retried;
+    const bool retries = worker->job != NO_JOB && outcome == OUTCOME_REUSED_CLOSED && !worker->was_retried;
     if (makes_room || retries) {
         worker->was_retried = retries;
         begin_connection(worker);
@@ -332,7 +332,7 @@ static const struct conn_events events = {on_ready, on_head, on_body, on_respons
 static void on_limit(struct timer *timer)
 {
     struct worker *worker = container_of(timer, struct worker, limit);
-    conn_close(&worker->conn, FETCH_EXCHANGE_TIMEOUT);
+    conn_close(&worker->conn, OUTCOME_EXCHANGE_TIMEOUT);
 }
 
 static bool is_same_host(const struct url *a, const struct url *b)
@@ -435,7 +435,7 @@ static void turn(struct fetch *fetch)
         if (stop_signal && !was_stopped) {
             was_stopped = true;
             for (unsigned i = 0; i < fetch->worker_count; i++)
-                conn_close(&fetch->workers[i].conn, FETCH_ABORTED);
+                conn_close(&fetch->workers[i].conn, OUTCOME_ABORTED);
         }
     }
 }

@@ -20,7 +20,7 @@ static void put_reasons(struct text *text, const int64_t *counts)
         if (most == FETCH_DONE)
             return;
         shown[most] = true;
-        text_put(text, "%s%" PRId64 " %s", comma, counts[most], outcome_name((enum fetch_outcome)most));
+        text_put(text, "%s%" PRId64 " %s", comma, counts[most], fetch_outcome_name((enum fetch_outcome)most));
     }
     int64_t others = 0;
     for (int i = 0; i < FETCH_OUTCOME_COUNT; i++)
@@ -84,7 +84,7 @@ void remarks_put_waiting(struct text *text, const struct status *status)
         const struct troubles_host *host = &status->waiting[i];
         uint64_t wait_ns = host->retry_ns > status->now_ns ? host->retry_ns - status->now_ns : 0;
         text_put(text, "%s%s, retry in %" PRIu64 " s (%s)", i ? "; " : "", host->name,
-                 (wait_ns + CLOCK_NS_PER_S - 1) / CLOCK_NS_PER_S, outcome_name(host->why));
+                 (wait_ns + CLOCK_NS_PER_S - 1) / CLOCK_NS_PER_S, fetch_outcome_name(host->why));
     }
 }
 

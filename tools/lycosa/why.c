@@ -125,7 +125,7 @@ static void explain_left_out(const char *summary)
         {number_in(summary, "scope", scope_rule_name(SCOPE_DEPTH)), "too deep (scope.depth)"},
         {number_in(summary, "scope", scope_rule_name(SCOPE_REQUISITE)), "on what only was embedded"},
         {number_in(summary, NULL, "links_nofollow"), "nofollow (robots.nofollow)"},
-        {number_in(summary, "outcomes", outcome_name(FETCH_REDIRECTS_TOO_MANY)),
+        {number_in(summary, "outcomes", fetch_outcome_name(FETCH_REDIRECTS_TOO_MANY)),
          "redirects too many in a row (limits.redirects)"},
     };
     const char *before = "; or it is one of the links that were left out: ";

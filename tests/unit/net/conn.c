@@ -9,7 +9,7 @@ TEST(requests_follow_each_other_over_one_connection)
 {
     start(&client);
     client.requests = 100;
-    CHECK_INT(fetch_with(&client, answer_always), FETCH_ABORTED);
+    CHECK_INT(fetch_with(&client, answer_always), OUTCOME_ABORTED);
     CHECK_INT(client.readies, 1);
     CHECK_INT(client.heads, 100);
     CHECK_INT(client.responses, 100);
@@ -17,8 +17,8 @@ TEST(requests_follow_each_other_over_one_connection)
     CHECK(client.was_ready);
     CHECK(client.body_len == 5 && memcmp(client.body, "hello", 5) == 0);
     CHECK_INT(client.loop.stats.begun, 1);
-    CHECK_INT(client.loop.stats.outcomes[FETCH_DONE], 100);
-    CHECK_INT(client.loop.stats.outcomes[FETCH_ABORTED], 0);
+    CHECK_INT(client.loop.stats.outcomes[OUTCOME_DONE], 100);
+    CHECK_INT(client.loop.stats.outcomes[OUTCOME_ABORTED], 0);
     stop(&client);
 }
 
@@ -39,7 +39,7 @@ TEST(a_connection_can_begin_again)
     start(&client);
     for (unsigned i = 0; i < 5; i++) {
         client.requests = 2;
-        CHECK_INT(fetch_with(&client, answer_always), FETCH_ABORTED);
+        CHECK_INT(fetch_with(&client, answer_always), OUTCOME_ABORTED);
     }
     CHECK_INT(client.responses, 10);
     CHECK_INT(client.loop.stats.begun, 5);
@@ -74,7 +74,7 @@ TEST(refused)
     start(&client);
     begin(&client, &peer);
     turn_until_closed(&client, 1);
-    CHECK_INT(client.outcome, FETCH_CONNECT_REFUSED);
+    CHECK_INT(client.outcome, OUTCOME_CONNECT_REFUSED);
     stop(&client);
 }
 
@@ -88,7 +88,7 @@ TEST(no_descriptor_left)
     begin(&client, &peer);
     CHECK_INT(client.closes, 0);
     turn_until_closed(&client, 1);
-    CHECK_INT(client.outcome, FETCH_NO_DESCRIPTOR);
+    CHECK_INT(client.outcome, OUTCOME_NO_DESCRIPTOR);
     ring_slot_release(&client.ring, slot);
     stop(&client);
 }
@@ -124,7 +124,7 @@ TEST(connect_times_out)
     start_with(&client, &setup);
     begin(&client, &deaf.peer);
     turn_until_closed(&client, 1);
-    CHECK_INT(client.outcome, FETCH_CONNECT_TIMEOUT);
+    CHECK_INT(client.outcome, OUTCOME_CONNECT_TIMEOUT);
     CHECK_INT(client.readies, 0);
     stop(&client);
     deaf_finish(&deaf);
@@ -143,10 +143,10 @@ TEST(closed_while_connecting)
             CHECK_INT(ring_turn(&client.ring, 0), 0);
         CHECK_INT(client.conn.state, CONN_CONNECTING);
         const uint64_t before = clock_now_ns();
-        conn_close(&client.conn, FETCH_ABORTED);
+        conn_close(&client.conn, OUTCOME_ABORTED);
         CHECK_INT(client.closes, 0);
         turn_until_closed(&client, 1);
-        CHECK_INT(client.outcome, FETCH_ABORTED);
+        CHECK_INT(client.outcome, OUTCOME_ABORTED);
         CHECK(clock_now_ns() - before < CLOCK_NS_PER_S);
         stop(&client);
     }
@@ -189,12 +189,12 @@ TEST(each_phase_has_its_time_out)
 {
     const struct {
         void (*script)(struct peer *, int);
-        enum fetch_outcome outcome;
+        enum outcome outcome;
         unsigned requests;
     } cases[] = {
-        {never_answer, FETCH_IDLE_CLOSED, 0},   {never_answer, FETCH_FIRST_BYTE_TIMEOUT, 1},
-        {stall_in_head, FETCH_HEAD_TIMEOUT, 1}, {answer_in_two_pieces, FETCH_BODY_TIMEOUT, 1},
-        {drip_in_head, FETCH_HEAD_TIMEOUT, 1},  {drip_in_body, FETCH_EXCHANGE_TIMEOUT, 1},
+        {never_answer, OUTCOME_IDLE_CLOSED, 0},   {never_answer, OUTCOME_FIRST_BYTE_TIMEOUT, 1},
+        {stall_in_head, OUTCOME_HEAD_TIMEOUT, 1}, {answer_in_two_pieces, OUTCOME_BODY_TIMEOUT, 1},
+        {drip_in_head, OUTCOME_HEAD_TIMEOUT, 1},  {drip_in_body, OUTCOME_EXCHANGE_TIMEOUT, 1},
     };
     struct setup setup = standard();
     setup.limits.first_byte_ms = setup.limits.silence_ms = setup.limits.idle_ms = 60;
@@ -202,7 +202,7 @@ TEST(each_phase_has_its_time_out)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         start_with(&client, &setup);
         client.requests = cases[i].requests;
-        const enum fetch_outcome outcome = fetch_with(&client, cases[i].script);
+        const enum outcome outcome = fetch_with(&client, cases[i].script);
         if (outcome != cases[i].outcome)
             check_failed(__FILE__, __LINE__, "%s, expected %s", outcome_name(outcome),
                          outcome_name(cases[i].outcome));
@@ -217,7 +217,7 @@ TEST(an_exchange_without_a_byte_failed_for_want_of_the_first)
     struct setup setup = standard();
     setup.limits.exchange_ms = 60;
     start_with(&client, &setup);
-    CHECK_INT(fetch_with(&client, never_answer), FETCH_FIRST_BYTE_TIMEOUT);
+    CHECK_INT(fetch_with(&client, never_answer), OUTCOME_FIRST_BYTE_TIMEOUT);
     stop(&client);
 }
 
@@ -230,14 +230,14 @@ TEST(a_transfer_below_the_floor_is_cut)
     for (size_t i = 0; i < 2; i++) {
         setup.limits.rate_min = 100000;
         start_with(&client, &setup);
-        CHECK_INT(fetch_with(&client, scripts[i]), FETCH_SLOW_TRANSFER);
+        CHECK_INT(fetch_with(&client, scripts[i]), OUTCOME_SLOW_TRANSFER);
         CHECK_INT(client.heads, i);
         stop(&client);
     }
     setup.limits.exchange_ms = 400;
     setup.limits.rate_min = 0;
     start_with(&client, &setup);
-    CHECK_INT(fetch_with(&client, drip_in_body), FETCH_EXCHANGE_TIMEOUT);
+    CHECK_INT(fetch_with(&client, drip_in_body), OUTCOME_EXCHANGE_TIMEOUT);
     stop(&client);
 }
 
@@ -288,18 +288,18 @@ TEST(a_handshake_fails_in_each_of_its_ways)
 {
     const struct {
         void (*script)(struct peer *, int);
-        enum fetch_outcome outcome;
+        enum outcome outcome;
     } cases[] = {
-        {never_answer, FETCH_TLS_TIMEOUT},
-        {reset_after_hello, FETCH_TLS_RESET},
-        {close_after_hello, FETCH_TLS_CLOSED},
-        {speak_plain, FETCH_TLS_PLAIN_TEXT},
+        {never_answer, OUTCOME_TLS_TIMEOUT},
+        {reset_after_hello, OUTCOME_TLS_RESET},
+        {close_after_hello, OUTCOME_TLS_CLOSED},
+        {speak_plain, OUTCOME_TLS_PLAIN_TEXT},
     };
     struct setup setup = tls_setup();
     setup.limits.handshake_ms = 60;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         start_with(&client, &setup);
-        const enum fetch_outcome outcome = fetch_with(&client, cases[i].script);
+        const enum outcome outcome = fetch_with(&client, cases[i].script);
         if (outcome != cases[i].outcome)
             check_failed(__FILE__, __LINE__, "%s, expected %s", outcome_name(outcome),
                          outcome_name(cases[i].outcome));
@@ -319,9 +319,9 @@ TEST(closed_while_handshaking)
     begin(&client, &peer);
     while (client.conn.state != CONN_HANDSHAKING)
         CHECK_INT(ring_turn(&client.ring, CLOCK_NS_PER_S), 0);
-    conn_close(&client.conn, FETCH_ABORTED);
+    conn_close(&client.conn, OUTCOME_ABORTED);
     turn_until_closed(&client, 1);
-    CHECK_INT(client.outcome, FETCH_ABORTED);
+    CHECK_INT(client.outcome, OUTCOME_ABORTED);
     peer_finish(&peer);
     stop(&client);
     tls_teardown(&setup);
@@ -335,13 +335,13 @@ TEST(an_address_out_of_bounds_is_not_connected_to)
     client.loop.loopback_only = true;
     begin(&client, &peer);
     turn_until_closed(&client, 1);
-    CHECK_INT(client.outcome, FETCH_ADDRESS_FORBIDDEN);
+    CHECK_INT(client.outcome, OUTCOME_ADDRESS_FORBIDDEN);
     CHECK_INT(client.ring.stats.completed, 1); /* of the close, of a slot that never had a socket */
     stop(&client);
 }
 
 /* Names from a file of hosts, the first address of each dead. */
-static enum fetch_outcome fetch_name(struct slice name, uint16_t port, const struct setup *setup)
+static enum outcome fetch_name(struct slice name, uint16_t port, const struct setup *setup)
 {
     char path[] = "/tmp/lycosa_hosts.XXXXXX", message[256];
     const int fd = mkstemp(path);
@@ -367,11 +367,11 @@ TEST(the_next_address_is_tried)
     struct peer peer;
     const struct setup setup = standard();
     peer_begin(&peer, AF_INET, 1, answer_always);
-    CHECK_INT(fetch_name(SLICE("two"), ntohs(peer.address.v4.sin_port), &setup), FETCH_ABORTED);
+    CHECK_INT(fetch_name(SLICE("two"), ntohs(peer.address.v4.sin_port), &setup), OUTCOME_ABORTED);
     CHECK_INT(client.responses, 1);
     CHECK(client.conn.address.v4.sin_addr.s_addr == htonl(INADDR_LOOPBACK));
     peer_finish(&peer);
-    CHECK_INT(fetch_name(SLICE("none"), 9, &setup), FETCH_CONNECT_REFUSED);
+    CHECK_INT(fetch_name(SLICE("none"), 9, &setup), OUTCOME_CONNECT_REFUSED);
 }
 
 /* The resolver's own server does not answer: the connection is closed while it waits. */
@@ -379,6 +379,6 @@ TEST(resolving_has_its_time_out)
 {
     struct setup setup = standard();
     setup.limits.resolve_ms = 60;
-    CHECK_INT(fetch_name(SLICE("lycosa.test"), 9, &setup), FETCH_DNS_TIMEOUT);
+    CHECK_INT(fetch_name(SLICE("lycosa.test"), 9, &setup), OUTCOME_DNS_TIMEOUT);
     CHECK_INT(client.readies, 0);
 }

@@ -25,7 +25,7 @@ struct client {
     enum conn_state close_in; /* the owner closes in the event that begins this state */
     /* told */
     unsigned readies, heads, responses, closes;
-    enum fetch_outcome outcome;
+    enum outcome outcome;
     int status;
     bool was_ready; /* after the last response */
     size_t body_len;
@@ -47,11 +47,11 @@ static inline void on_ready(struct conn *conn)
     c->readies++;
     CHECK(conn_is_ready(conn));
     if (c->close_in == CONN_READY)
-        conn_close(conn, FETCH_ABORTED);
+        conn_close(conn, OUTCOME_ABORTED);
     else if (c->requests)
         make_request(c);
     if (c->close_in == CONN_SENDING)
-        conn_close(conn, FETCH_ABORTED);
+        conn_close(conn, OUTCOME_ABORTED);
 }
 
 static inline void on_head(struct conn *conn, const struct http_head *head)
@@ -60,7 +60,7 @@ static inline void on_head(struct conn *conn, const struct http_head *head)
     c->heads++;
     c->status = head->status;
     if (c->close_in == CONN_HEAD)
-        conn_close(conn, FETCH_ABORTED);
+        conn_close(conn, OUTCOME_ABORTED);
 }
 
 static inline void on_body(struct conn *conn, struct slice bytes)
@@ -71,7 +71,7 @@ static inline void on_body(struct conn *conn, struct slice bytes)
     memcpy(c->body + c->body_len, bytes.ptr, bytes.len);
     c->body_len += bytes.len;
     if (c->close_in == CONN_BODY)
-        conn_close(conn, FETCH_ABORTED);
+        conn_close(conn, OUTCOME_ABORTED);
 }
 
 static inline void on_response(struct conn *conn)
@@ -82,10 +82,10 @@ static inline void on_response(struct conn *conn)
     if (c->was_ready && c->requests)
         make_request(c);
     else
-        conn_close(conn, FETCH_ABORTED);
+        conn_close(conn, OUTCOME_ABORTED);
 }
 
-static inline void on_closed(struct conn *conn, enum fetch_outcome outcome)
+static inline void on_closed(struct conn *conn, enum outcome outcome)
 {
     struct client *c = conn->owner;
     c->closes++;
@@ -168,7 +168,7 @@ static inline void stop(struct client *c)
 }
 
 /* One connection to a peer of that script, to its end. */
-static inline enum fetch_outcome fetch_with(struct client *c, void (*script)(struct peer *, int))
+static inline enum outcome fetch_with(struct client *c, void (*script)(struct peer *, int))
 {
     struct peer peer;
     peer_begin(&peer, AF_INET, 1, script);
@@ -179,10 +179,10 @@ static inline enum fetch_outcome fetch_with(struct client *c, void (*script)(str
     return c->outcome;
 }
 
-static inline void expect(void (*script)(struct peer *, int), enum fetch_outcome expected)
+static inline void expect(void (*script)(struct peer *, int), enum outcome expected)
 {
     start(&client);
-    const enum fetch_outcome outcome = fetch_with(&client, script);
+    const enum outcome outcome = fetch_with(&client, script);
     if (outcome != expected)
         check_failed(__FILE__, __LINE__, "%s, expected %s", outcome_name(outcome), outcome_name(expected));
     CHECK_INT(client.loop.stats.outcomes[expected], 1);

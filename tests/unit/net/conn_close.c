@@ -6,10 +6,10 @@ TEST(the_owner_may_close_in_every_event)
     for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
         start(&client);
         client.close_in = where[i];
-        CHECK_INT(fetch_with(&client, answer_in_two_pieces), FETCH_ABORTED);
+        CHECK_INT(fetch_with(&client, answer_in_two_pieces), OUTCOME_ABORTED);
         CHECK_INT(client.heads, where[i] >= CONN_HEAD);
         CHECK_INT(client.responses, 0);
-        CHECK_INT(client.loop.stats.outcomes[FETCH_ABORTED], 1);
+        CHECK_INT(client.loop.stats.outcomes[OUTCOME_ABORTED], 1);
         stop(&client);
     }
 }
@@ -22,11 +22,11 @@ TEST(the_owner_may_close_between_events)
     begin(&client, &peer);
     while (client.body_len < 3)
         CHECK_INT(ring_turn(&client.ring, CLOCK_NS_PER_S), 0);
-    conn_close(&client.conn, FETCH_ABORTED);
-    conn_close(&client.conn, FETCH_BODY_TIMEOUT);
+    conn_close(&client.conn, OUTCOME_ABORTED);
+    conn_close(&client.conn, OUTCOME_BODY_TIMEOUT);
     turn_until_closed(&client, 1);
-    CHECK_INT(client.outcome, FETCH_ABORTED);
-    conn_close(&client.conn, FETCH_ABORTED);
+    CHECK_INT(client.outcome, OUTCOME_ABORTED);
+    conn_close(&client.conn, OUTCOME_ABORTED);
     peer_finish(&peer);
     stop(&client);
 }
@@ -62,17 +62,17 @@ static void reset_in_body(struct peer *peer, int fd)
 
 TEST(reset_after_the_request)
 {
-    expect(reset_after_request, FETCH_FIRST_BYTE_RESET);
+    expect(reset_after_request, OUTCOME_FIRST_BYTE_RESET);
 }
 
 TEST(reset_inside_the_head)
 {
-    expect(reset_in_head, FETCH_HEAD_RESET);
+    expect(reset_in_head, OUTCOME_HEAD_RESET);
 }
 
 TEST(reset_inside_the_body)
 {
-    expect(reset_in_body, FETCH_BODY_RESET);
+    expect(reset_in_body, OUTCOME_BODY_RESET);
     CHECK_INT(client.body_len, 3);
 }
 
@@ -80,7 +80,7 @@ TEST(reset_while_ready)
 {
     start(&client);
     client.requests = 0;
-    CHECK_INT(fetch_with(&client, reset_at_once), FETCH_IDLE_CLOSED);
+    CHECK_INT(fetch_with(&client, reset_at_once), OUTCOME_IDLE_CLOSED);
     stop(&client);
 }
 
@@ -97,17 +97,17 @@ static void close_in_body(struct peer *peer, int fd)
 
 TEST(end_of_stream_after_the_request)
 {
-    expect(close_after_request, FETCH_FIRST_BYTE_CLOSED);
+    expect(close_after_request, OUTCOME_FIRST_BYTE_CLOSED);
 }
 
 TEST(end_of_stream_inside_the_head)
 {
-    expect(close_in_head, FETCH_HEAD_TRUNCATED);
+    expect(close_in_head, OUTCOME_HEAD_TRUNCATED);
 }
 
 TEST(end_of_stream_inside_the_body)
 {
-    expect(close_in_body, FETCH_BODY_TRUNCATED);
+    expect(close_in_body, OUTCOME_BODY_TRUNCATED);
     CHECK_INT(client.body_len, 3);
 }
 
@@ -115,7 +115,7 @@ TEST(end_of_stream_while_ready)
 {
     start(&client);
     client.requests = 0;
-    CHECK_INT(fetch_with(&client, close_at_once), FETCH_IDLE_CLOSED);
+    CHECK_INT(fetch_with(&client, close_at_once), OUTCOME_IDLE_CLOSED);
     stop(&client);
 }
 
@@ -137,9 +137,9 @@ TEST(a_kept_alive_connection_that_was_over_asks_for_a_retry)
     for (size_t i = 0; i < 2; i++) {
         start(&client);
         client.requests = 2;
-        CHECK_INT(fetch_with(&client, scripts[i]), FETCH_REUSED_CLOSED);
+        CHECK_INT(fetch_with(&client, scripts[i]), OUTCOME_REUSED_CLOSED);
         CHECK_INT(client.responses, 1);
-        CHECK_INT(client.loop.stats.outcomes[FETCH_REUSED_CLOSED], 1);
+        CHECK_INT(client.loop.stats.outcomes[OUTCOME_REUSED_CLOSED], 1);
         stop(&client);
     }
 }
@@ -149,7 +149,7 @@ TEST(only_get_is_retried)
     start(&client);
     client.request.method = SLICE("POST");
     client.requests = 2;
-    CHECK_INT(fetch_with(&client, answer_once_and_reset), FETCH_FIRST_BYTE_RESET);
+    CHECK_INT(fetch_with(&client, answer_once_and_reset), OUTCOME_FIRST_BYTE_RESET);
     stop(&client);
 }
 
@@ -166,7 +166,7 @@ TEST(an_operation_that_misses_the_shutdown_is_cancelled)
         CHECK_INT(ring_turn(&client.ring, CLOCK_NS_PER_S), 0);
     const int slot = client.conn.slot;
     client.conn.slot = slot == 0 ? 1 : 0;
-    conn_close(&client.conn, FETCH_ABORTED);
+    conn_close(&client.conn, OUTCOME_ABORTED);
     client.conn.slot = slot;
     turn_until_closed(&client, 1);
     CHECK_INT(client.loop.stats.insisted, 1);

@@ -97,11 +97,11 @@ TEST(a_connection_on_hold_can_be_closed)
     holds_wanted = 1;
     start_holding(&peer, &conn_limits_default, true);
     turn_until_on_hold();
-    conn_close(&client.conn, FETCH_ABORTED);
+    conn_close(&client.conn, OUTCOME_ABORTED);
     CHECK(!client.conn.is_on_hold);
     conn_resume(&client.conn); /* no-op */
     turn_until_closed(&client, 1);
-    CHECK_INT(client.outcome, FETCH_ABORTED);
+    CHECK_INT(client.outcome, OUTCOME_ABORTED);
     peer_finish(&peer);
     stop(&client);
 }

@@ -15,7 +15,7 @@ static void answer_slowly(struct peer *peer, int fd)
 TEST(a_byte_at_a_time)
 {
     start(&client);
-    CHECK_INT(fetch_with(&client, answer_slowly), FETCH_ABORTED);
+    CHECK_INT(fetch_with(&client, answer_slowly), OUTCOME_ABORTED);
     CHECK_INT(client.heads, 1);
     CHECK_INT(client.responses, 1);
     CHECK(client.was_ready);
@@ -34,11 +34,11 @@ static void answer_and_close(struct peer *peer, int fd)
 TEST(a_body_until_the_end_of_the_stream)
 {
     start(&client);
-    CHECK_INT(fetch_with(&client, answer_and_close), FETCH_DONE);
+    CHECK_INT(fetch_with(&client, answer_and_close), OUTCOME_DONE);
     CHECK_INT(client.responses, 1);
     CHECK(!client.was_ready);
     CHECK_INT(client.body_len, 5);
-    CHECK_INT(client.loop.stats.outcomes[FETCH_DONE], 1);
+    CHECK_INT(client.loop.stats.outcomes[OUTCOME_DONE], 1);
     stop(&client);
 }
 
@@ -54,7 +54,7 @@ static void answer_half_closed(struct peer *peer, int fd)
 
 TEST(a_half_closed_stream_is_an_end)
 {
-    expect(answer_half_closed, FETCH_DONE);
+    expect(answer_half_closed, OUTCOME_DONE);
 }
 
 static void answer_without_body(struct peer *peer, int fd)
@@ -112,10 +112,10 @@ TEST(a_request_that_is_too_long_or_bad_is_not_sent)
     target[0] = '/';
     start(&client);
     client.request.target = (struct slice){target, sizeof target};
-    CHECK_INT(fetch_with(&client, answer_with_length), FETCH_REQUEST_TOO_LONG);
+    CHECK_INT(fetch_with(&client, answer_with_length), OUTCOME_REQUEST_TOO_LONG);
     client.requests = 1;
     client.request.target = SLICE("/a b\r\n");
-    CHECK_INT(fetch_with(&client, answer_with_length), FETCH_REQUEST_BAD);
+    CHECK_INT(fetch_with(&client, answer_with_length), OUTCOME_REQUEST_BAD);
     CHECK_INT(client.loop.stats.bytes_sent, 0);
     stop(&client);
 }
@@ -141,9 +141,9 @@ TEST(no_end_meets_a_limit)
     struct setup setup = standard();
     setup.limits.http = (struct http_limits){.head_bytes_max = 10000, .body_bytes_max = 100000};
     start_with(&client, &setup);
-    CHECK_INT(fetch_with(&client, endless_head), FETCH_HEAD_TOO_LONG);
+    CHECK_INT(fetch_with(&client, endless_head), OUTCOME_HEAD_TOO_LONG);
     client.requests = 1;
-    CHECK_INT(fetch_with(&client, endless_body), FETCH_BODY_TOO_LONG);
+    CHECK_INT(fetch_with(&client, endless_body), OUTCOME_BODY_TOO_LONG);
     CHECK_INT(client.body_len, 100000);
     stop(&client);
 }
@@ -178,7 +178,7 @@ TEST(bytes_before_a_request_end_the_connection)
 {
     start(&client);
     client.requests = 0;
-    CHECK_INT(fetch_with(&client, speak_first), FETCH_UNSOLICITED);
+    CHECK_INT(fetch_with(&client, speak_first), OUTCOME_UNSOLICITED);
     stop(&client);
 }
 
@@ -186,7 +186,7 @@ TEST(bytes_behind_a_response_end_the_keep_alive)
 {
     start(&client);
     client.requests = 2;
-    CHECK_INT(fetch_with(&client, answer_and_go_on), FETCH_DONE);
+    CHECK_INT(fetch_with(&client, answer_and_go_on), OUTCOME_DONE);
     CHECK_INT(client.responses, 1);
     CHECK(!client.was_ready);
     stop(&client);
@@ -194,7 +194,7 @@ TEST(bytes_behind_a_response_end_the_keep_alive)
 
 /* Both answers are here before the loop looks at the first; a buffer has room for both, or for exactly
  * one. */
-static enum fetch_outcome fetch_answered_twice(unsigned buffer_bytes)
+static enum outcome fetch_answered_twice(unsigned buffer_bytes)
 {
     struct peer peer;
     struct setup setup = standard();
@@ -228,15 +228,15 @@ TEST(a_rest_that_comes_for_the_next_request_sends_it_elsewhere)
 {
     start(&client);
     client.requests = 2;
-    CHECK_INT(fetch_with(&client, ramble_after_the_second_request), FETCH_REUSED_CLOSED);
+    CHECK_INT(fetch_with(&client, ramble_after_the_second_request), OUTCOME_REUSED_CLOSED);
     CHECK_INT(client.responses, 1);
     stop(&client);
 }
 
 TEST(an_early_answer_is_never_taken_for_the_next_one)
 {
-    CHECK_INT(fetch_answered_twice(4096), FETCH_DONE);
-    CHECK_INT(fetch_answered_twice(sizeof OK_HEAD "hello" - 1), FETCH_REUSED_CLOSED);
+    CHECK_INT(fetch_answered_twice(4096), OUTCOME_DONE);
+    CHECK_INT(fetch_answered_twice(sizeof OK_HEAD "hello" - 1), OUTCOME_REUSED_CLOSED);
 }
 
 enum { CROWD = 64, CROWD_BODY = 200000 };
@@ -277,20 +277,20 @@ static void crowd_body(struct conn *conn, struct slice bytes)
     (void)conn;
     crowd_bytes += bytes.len;
     if (crowd_aborts && ++crowd_events_seen % 16 == 0)
-        conn_close(&crowd[crowd_events_seen / 16 * 8 % CROWD], FETCH_ABORTED);
+        conn_close(&crowd[crowd_events_seen / 16 * 8 % CROWD], OUTCOME_ABORTED);
 }
 
 static void crowd_response(struct conn *conn)
 {
-    conn_close(conn, FETCH_DONE);
+    conn_close(conn, OUTCOME_DONE);
 }
 
-static void crowd_close(struct conn *conn, enum fetch_outcome outcome)
+static void crowd_close(struct conn *conn, enum outcome outcome)
 {
     (void)conn;
-    CHECK(outcome == FETCH_DONE || outcome == FETCH_ABORTED);
+    CHECK(outcome == OUTCOME_DONE || outcome == OUTCOME_ABORTED);
     crowd_closed++;
-    crowd_aborted += outcome == FETCH_ABORTED;
+    crowd_aborted += outcome == OUTCOME_ABORTED;
 }
 
 static void run_crowd(void)

@@ -1,8 +1,7 @@
 #include "engine/crawl/past.h"
 
 #include "engine/crawl/limits.h"
-
-#include "net/outcome.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "tests/support/check.h"
 
 /* Moments of the wall clock, in microseconds: the last commit, and the last request that there can have been. */

@@ -1,7 +1,7 @@
 /* The table of hosts by itself: two loops on it, in one thread. */
 #include "engine/frontier/hosts.h"
 
-#include "net/outcome.h"
+#include "engine/outcome/fetch_outcome.h"
 #include "tests/support/check.h"
 
 static struct tuning tuning;
@@ -23,9 +23,8 @@ static void begin(unsigned count)
     forgotten = 0;
     CHECK_INT(hosts_init(&hosts, &tuning), 0);
     for (unsigned i = 0; i < 2; i++)
-        hosts_loop_init(
-            &loops[i], &hosts,
-            &(struct hosts_loop_options){.index = i, .forget = forget, .owner = &forgotten});
+        hosts_loop_init(&loops[i], &hosts,
+                        &(struct hosts_loop_options){.index = i, .forget = forget, .owner = &forgotten});
 }
 
 static void finish(void)
