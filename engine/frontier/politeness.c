@@ -26,7 +26,7 @@ static uint64_t rest_by_ratio(uint64_t spent_ns, double ratio)
 
 uint64_t politeness_host_rest(const struct tuning *tuning, const struct politeness_visit *visit)
 {
-    uint64_t rest = tuning->fixed.politeness.mode == TUNING_POLITENESS_DELAY
+    uint64_t rest = tuning->live.politeness.mode == TUNING_POLITENESS_DELAY
                         ? tuning->live.politeness.delay_ns
                         : longer(rest_by_ratio(visit->spent_ns, tuning->live.politeness.host_ratio),
                                  tuning->live.politeness.host_min_idle_ns);
@@ -37,7 +37,7 @@ uint64_t politeness_host_rest(const struct tuning *tuning, const struct politene
 
 uint64_t politeness_address_rest(const struct tuning *tuning, const struct politeness_visit *visit)
 {
-    if (tuning->fixed.politeness.mode == TUNING_POLITENESS_DELAY)
+    if (tuning->live.politeness.mode == TUNING_POLITENESS_DELAY)
         return tuning->live.politeness.address_delay_ns;
     return longer(rest_by_ratio(visit->spent_ns, tuning->live.politeness.address_ratio),
                   tuning->live.politeness.address_min_idle_ns);
@@ -45,7 +45,7 @@ uint64_t politeness_address_rest(const struct tuning *tuning, const struct polit
 
 bool politeness_may_request(const struct tuning *tuning, const struct politeness_visit *visit)
 {
-    if (tuning->fixed.politeness.mode == TUNING_POLITENESS_DELAY || visit->crawl_delay_ns ||
+    if (tuning->live.politeness.mode == TUNING_POLITENESS_DELAY || visit->crawl_delay_ns ||
         visit->retry_after_ns)
         return false;
     return visit->spent_ns + tuning->live.politeness.burst_ns / MARGIN_DIVISOR <

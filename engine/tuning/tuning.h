@@ -55,11 +55,11 @@ struct crawl_tuning_live {
 };
 
 struct politeness_tuning_fixed {
-    uint64_t mode; /* enum tuning_politeness */
     uint64_t connections_per_address;
 };
 
 struct politeness_tuning_live {
+    uint64_t mode; /* enum tuning_politeness */
     double host_ratio;
     double address_ratio;
     uint64_t burst_ns;

@@ -31,7 +31,7 @@ const struct tuning_key tuning_keys[] = {
     {"crawl", "private-addresses", TUNING_BOOL, AT(fixed.crawl.private_addresses), "no", 0, 1, NULL,
      "visit private and loopback addresses although a contact URL is set"},
 
-    {"politeness", "mode", TUNING_CHOICE, AT(fixed.politeness.mode), "ratio", 0, 1, "ratio delay",
+    {"politeness", "mode", TUNING_CHOICE, AT(live.politeness.mode), "ratio", 0, 1, "ratio delay",
      "ratio: rest in proportion to the time spent fetching; delay: a fixed wait after each request"},
     {"politeness", "host-ratio", TUNING_NUMBER, AT(live.politeness.host_ratio), "0.1", 1e-6, 1e9, NULL,
      "time fetching : time resting, for a host"},

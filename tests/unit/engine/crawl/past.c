@@ -13,7 +13,7 @@ static struct past past;
 /* A host rests as long as its visit took, and a second at least; its address half as long, and half a second. */
 static void begin(void)
 {
-    tuning = (struct tuning){.fixed.politeness.mode = TUNING_POLITENESS_RATIO,
+    tuning = (struct tuning){.live.politeness.mode = TUNING_POLITENESS_RATIO,
                              .live.politeness.host_ratio = 1,
                              .live.politeness.host_min_idle_ns = 1000 * (uint64_t)S,
                              .live.politeness.address_ratio = 2,

@@ -411,7 +411,7 @@ TEST(nothing_is_asked_for_once_the_crawl_stops)
 TEST(with_a_fixed_delay_each_page_has_a_visit_of_its_own)
 {
     begin(HELLO);
-    frame.tuning.fixed.politeness.mode = TUNING_POLITENESS_DELAY;
+    frame.tuning.live.politeness.mode = TUNING_POLITENESS_DELAY;
     frame.tuning.live.politeness.delay_ns = 50 * CLOCK_NS_PER_MS;
     frame.tuning.live.politeness.address_delay_ns = 0;
     frame_start(&frame, 3, answer);

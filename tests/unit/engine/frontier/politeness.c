@@ -69,7 +69,7 @@ TEST(crawl_delay_and_retry_after_only_make_it_slower)
 TEST(a_fixed_delay_is_from_end_to_start)
 {
     ratio(0.1, 0.5);
-    tuning.fixed.politeness.mode = TUNING_POLITENESS_DELAY;
+    tuning.live.politeness.mode = TUNING_POLITENESS_DELAY;
     tuning.live.politeness.delay_ns = 5 * S;
     tuning.live.politeness.address_delay_ns = 500 * MS;
     struct politeness_visit visit = {.spent_ns = 3 * S};

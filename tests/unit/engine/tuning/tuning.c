@@ -37,7 +37,7 @@ TEST(values_and_units)
                 "[crawl]\r\ncontact-url = http://example.org/bot?a=b\r\nmax-time=2h"));
     CHECK_INT(tuning.live.politeness.burst_ns, 250000000);
     CHECK(tuning.live.politeness.host_ratio == 0.5);
-    CHECK_INT(tuning.fixed.politeness.mode, TUNING_POLITENESS_DELAY);
+    CHECK_INT(tuning.live.politeness.mode, TUNING_POLITENESS_DELAY);
     CHECK_INT(tuning.fixed.net.body_bytes_max, 2 << 20);
     CHECK_INT(tuning.fixed.net.connections, 10000);
     CHECK(!tuning.fixed.net.ipv6);
@@ -118,11 +118,13 @@ TEST(only_live_keys_change_while_running)
     tuning_init(&tuning);
     tuning_init(&next);
     next.live.politeness.burst_ns = 5;
+    next.live.politeness.mode = TUNING_POLITENESS_DELAY;
     next.fixed.crawl.threads = 2;
     next.fixed.net.connections = 7;
     CHECK_INT(tuning_reload(&tuning, &next, &refused), 2);
     CHECK_STR(refused, "threads");
     CHECK_INT(tuning.live.politeness.burst_ns, 5);
+    CHECK_INT(tuning.live.politeness.mode, TUNING_POLITENESS_DELAY);
     CHECK_INT(tuning.fixed.crawl.threads, 1);
 }
 
