@@ -71,7 +71,7 @@ static uint64_t look(void *owner, uint64_t now_ns)
 {
     struct crawl *crawl = owner;
     struct end_facts facts = facts_of(crawl, now_ns);
-    end_decide(&crawl->end, &facts, crawl_tuning(crawl));
+    end_decide(&crawl->end, &facts, &crawl_tuning(crawl)->live.crawl);
     /* Relaxed: the loops look at the phase once per turn, and nothing else is handed over with it. */
     gate_set_phase(&crawl->gate, crawl->end.phase);
     crawl_hurry_mill(crawl);

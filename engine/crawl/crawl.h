@@ -141,4 +141,5 @@ void crawl_stop(struct crawl *crawl);
 void crawl_reload(struct crawl *crawl);
 
 /* The rules (enum canonical_rule) that a crawl with this tuning file applies to every URL. */
-bool crawl_canonical_rules(const struct tuning *tuning, unsigned *rules, struct tuning_error *error);
+bool crawl_canonical_rules(const struct scope_tuning_fixed *scope, unsigned *rules,
+                           struct tuning_error *error);

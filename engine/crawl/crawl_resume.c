@@ -237,7 +237,9 @@ static uint64_t last_busy_us(const struct crawl *crawl)
 static void choose_opening(struct crawl *crawl)
 {
     struct past past;
-    crawl->past = (struct past_options){.tuning = &crawl->tuning,
+    crawl->past = (struct past_options){.politeness = &crawl->tuning.live.politeness,
+                                        .limits = &crawl->tuning.live.limits,
+                                        .lag_max_us = crawl->tuning.fixed.state.lag_max_ns / 1000,
                                         .commit_us = crawl->resume.covers_us,
                                         .end_us = last_busy_us(crawl),
                                         .opens_us = crawl->resume.session.opens_us};

@@ -97,16 +97,16 @@ static bool each_seed(struct taking *taking, bool (*take)(void *owner, const str
 /* Refuses seeds that the crawl may not visit before it begins, as far as that is known by then. */
 static bool check_hosts(struct crawl *crawl, const struct taking *taking, struct tuning_error *error)
 {
-    const struct tuning *tuning = &crawl->tuning;
+    const struct crawl_tuning_fixed *tuning = &crawl->tuning.fixed.crawl;
     bool good = true;
-    if (tuning->fixed.crawl.contact_url[0] == '\0' && taking->public_host[0])
+    if (tuning->contact_url[0] == '\0' && taking->public_host[0])
         good = crawl_refuse(
             error,
             "crawl.contact-url is not set, and without it only this machine is visited, not %s: put "
             "the URL of a page that tells who crawls into a tuning file, '[crawl]' and below it "
             "'contact-url = https://...'",
             taking->public_host);
-    else if (tuning->fixed.crawl.contact_url[0] && !tuning->fixed.crawl.private_addresses &&
+    else if (tuning->contact_url[0] && !tuning->private_addresses &&
              taking->private_count == crawl->seeds.count)
         good = crawl_refuse(
             error, "all seeds are on this machine or in a private network, which a crawl with a "

@@ -36,11 +36,12 @@ static bool is_token(const char *name)
     return *name;
 }
 
-bool crawl_canonical_rules(const struct tuning *tuning, unsigned *rules, struct tuning_error *error)
+bool crawl_canonical_rules(const struct scope_tuning_fixed *scope, unsigned *rules,
+                           struct tuning_error *error)
 {
     char names[TUNING_LIST_BYTES];
     struct slice bad;
-    snprintf(names, sizeof names, "%s", tuning->fixed.scope.canonical_rules);
+    snprintf(names, sizeof names, "%s", scope->canonical_rules);
     for (char *at = names; (at = strchr(at, '\n'));)
         *at = ',';
     if (!canonical_parse(rules, names[0] ? slice_of(names) : SLICE("none"), &bad))
@@ -51,20 +52,18 @@ bool crawl_canonical_rules(const struct tuning *tuning, unsigned *rules, struct 
 
 static bool check_identity(struct crawl *crawl, struct tuning_error *error)
 {
-    const struct tuning *tuning = &crawl->tuning;
+    const struct crawl_tuning_fixed *tuning = &crawl->tuning.fixed.crawl;
     char text[URL_BYTES_MAX];
     struct url url;
     url_init(&url, text, sizeof text);
-    if (!is_token(tuning->fixed.crawl.agent_name))
+    if (!is_token(tuning->agent_name))
         return crawl_refuse(error, "crawl.agent-name: '%s' is no product token: letters, '_' and '-' only",
-                            tuning->fixed.crawl.agent_name);
-    if (tuning->fixed.crawl.contact_url[0] &&
-        url_parse(&url, NULL, slice_of(tuning->fixed.crawl.contact_url)) != URL_OK)
-        return crawl_refuse(error, "crawl.contact-url: '%s' is no http or https URL",
-                            tuning->fixed.crawl.contact_url);
-    if (!crawl_canonical_rules(tuning, &crawl->canonical, error))
+                            tuning->agent_name);
+    if (tuning->contact_url[0] && url_parse(&url, NULL, slice_of(tuning->contact_url)) != URL_OK)
+        return crawl_refuse(error, "crawl.contact-url: '%s' is no http or https URL", tuning->contact_url);
+    if (!crawl_canonical_rules(&crawl->tuning.fixed.scope, &crawl->canonical, error))
         return false;
-    crawl->agent = slice_of(tuning->fixed.crawl.agent_name);
+    crawl->agent = slice_of(tuning->agent_name);
     tuning_user_agent(tuning, crawl->user_agent, sizeof crawl->user_agent);
     return true;
 }
@@ -78,7 +77,7 @@ bool crawl_check_tuning(struct crawl *crawl, struct tuning_error *error)
     if (crawl->tuning.fixed.memory.page_bytes / crawl->loop_count < BUFFER_ROOM_BYTES)
         return crawl_refuse(error, "memory.pages: %u threads need at least %u KiB", crawl->loop_count,
                             crawl->loop_count * (BUFFER_ROOM_BYTES / 1024));
-    crawl->scope = scope_create(&crawl->tuning, error);
+    crawl->scope = scope_create(&crawl->tuning.fixed.scope, error);
     if (!crawl->scope)
         return false;
     crawl->trust = tls_trust_create(ca_file, why, sizeof why);

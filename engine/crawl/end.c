@@ -62,15 +62,16 @@ static void set(struct end *end, enum crawl_phase phase, enum crawl_end why)
 }
 
 /* Whether no visit was open for longer than crawl.max-idle. */
-static bool is_idle(struct end *end, const struct end_facts *facts, const struct tuning *tuning)
+static bool is_idle(struct end *end, const struct end_facts *facts, const struct crawl_tuning_live *tuning)
 {
-    uint64_t max_ns = tuning->live.crawl.max_idle_ns;
+    uint64_t max_ns = tuning->max_idle_ns;
     if (facts->visits_open || facts->is_out_of_names || !end->busy_ns)
         end->busy_ns = facts->now_ns;
     return max_ns && facts->now_ns - end->busy_ns >= max_ns;
 }
 
-static void while_running(struct end *end, const struct end_facts *facts, const struct tuning *tuning)
+static void while_running(struct end *end, const struct end_facts *facts,
+                          const struct crawl_tuning_live *tuning)
 {
     if (facts->stops)
         set(end, CRAWL_STOPPING, CRAWL_END_SIGNAL);
@@ -78,18 +79,17 @@ static void while_running(struct end *end, const struct end_facts *facts, const 
         set(end, CRAWL_ENDING, facts->pages ? CRAWL_END_COMPLETE : CRAWL_END_NOTHING);
     else if (facts->is_disk_low)
         set(end, CRAWL_STOPPING, CRAWL_END_DISK_FULL);
-    else if (tuning->live.crawl.max_time_ns &&
-             facts->now_ns - facts->begin_ns >= tuning->live.crawl.max_time_ns)
+    else if (tuning->max_time_ns && facts->now_ns - facts->begin_ns >= tuning->max_time_ns)
         set(end, CRAWL_STOPPING, CRAWL_END_TIME);
-    else if (tuning->live.crawl.max_pages && facts->pages >= tuning->live.crawl.max_pages)
+    else if (tuning->max_pages && facts->pages >= tuning->max_pages)
         set(end, CRAWL_STOPPING, CRAWL_END_PAGES);
     else if (is_idle(end, facts, tuning))
         set(end, CRAWL_STOPPING, facts->pages ? CRAWL_END_IDLE : CRAWL_END_NOTHING);
     if (end->phase == CRAWL_STOPPING)
-        end->stop_by_ns = facts->now_ns + tuning->live.crawl.stop_within_ns;
+        end->stop_by_ns = facts->now_ns + tuning->stop_within_ns;
 }
 
-void end_decide(struct end *end, const struct end_facts *facts, const struct tuning *tuning)
+void end_decide(struct end *end, const struct end_facts *facts, const struct crawl_tuning_live *tuning)
 {
     if (facts->disk_error)
         set(end, CRAWL_ENDING, is_full(facts->disk_error) ? CRAWL_END_DISK_FULL : CRAWL_END_FAILED);

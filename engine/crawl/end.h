@@ -51,7 +51,7 @@ struct end {
 };
 
 /* Looks at the facts and moves the phase on. */
-void end_decide(struct end *end, const struct end_facts *facts, const struct tuning *tuning);
+void end_decide(struct end *end, const struct end_facts *facts, const struct crawl_tuning_live *tuning);
 
 /* Whether every URL that was admitted is finished. Called while the loops run. */
 bool end_is_complete(const struct loop *loops, unsigned count);

@@ -59,11 +59,11 @@ void names_fini(struct names *names)
 
 /* Without a contact URL only loopback addresses are visited; with one, only public addresses, unless the
  * tuning file allows private ones. */
-static bool may_visit(const struct tuning *tuning, const struct ip *ip)
+static bool may_visit(const struct crawl_tuning_fixed *tuning, const struct ip *ip)
 {
-    if (tuning->fixed.crawl.contact_url[0] == '\0')
+    if (tuning->contact_url[0] == '\0')
         return ip_is_loopback(ip);
-    return tuning->fixed.crawl.private_addresses || !ip_is_private(ip);
+    return tuning->private_addresses || !ip_is_private(ip);
 }
 
 static bool is_denial(enum fetch_outcome outcome)
@@ -113,7 +113,7 @@ static void on_addresses(struct names *names, struct host *host, const struct dn
     unsigned count = 0;
     for (unsigned i = 0; i < found->count; i++) {
         ips[count] = found->addresses[i];
-        count += may_visit(names->tuning, &ips[count]);
+        count += may_visit(&names->tuning->fixed.crawl, &ips[count]);
     }
     if (count == 0) {
         on_no_address(names, host, FETCH_ADDRESS_FORBIDDEN, 0);
@@ -230,9 +230,8 @@ void names_grant(struct names *names)
  * address can be compared. */
 static bool wants_more_hosts(const struct names *names)
 {
-    const struct tuning *tuning = names->tuning;
-    bool has_weights =
-        tuning->fixed.priority.preferred_suffixes[0] || tuning->fixed.priority.domain_weight_ns;
+    const struct priority_tuning_fixed *priority = &names->tuning->fixed.priority;
+    bool has_weights = priority->preferred_suffixes[0] || priority->domain_weight_ns;
     return names->frontier->due_count + names->quick < names->due_max || has_weights || names->granted;
 }
 

@@ -12,10 +12,10 @@ enum { ROOM_MIN = 1024, NS_PER_US = 1000 };
 
 void past_init(struct past *past, const struct past_options *options)
 {
-    const struct tuning *tuning = options->tuning;
+    const struct limits_tuning_live *limits = options->limits;
     *past = (struct past){.options = *options};
-    past->has_limits = tuning->live.limits.pages_per_host_max || tuning->live.limits.bytes_per_host_max ||
-                       tuning->live.limits.time_per_host_max_ns;
+    past->has_limits =
+        limits->pages_per_host_max || limits->bytes_per_host_max || limits->time_per_host_max_ns;
 }
 
 void past_fini(struct past *past)
@@ -109,7 +109,7 @@ void past_note_visit(struct past *past, const struct record_visit *visit)
 
 void past_note_session(struct past *past, const struct record_session *session)
 {
-    uint64_t latest_us = session->last_us + past->options.tuning->fixed.state.lag_max_ns / NS_PER_US;
+    uint64_t latest_us = session->last_us + past->options.lag_max_us;
     struct past then = {.options = past->options};
     then.options.commit_us = session->last_us;
     then.options.end_us = PAST_TEARDOWN_US + (latest_us < session->begin_us ? latest_us : session->begin_us);
@@ -151,8 +151,8 @@ uint64_t past_everybody_us(const struct past *past)
 {
     const struct past_options *options = &past->options;
     struct politeness_visit visit = visit_of(options->commit_us, options->end_us, 0);
-    uint64_t rest_ns = later(politeness_host_rest(options->tuning, &visit),
-                             politeness_address_rest(options->tuning, &visit));
+    uint64_t rest_ns = later(politeness_host_rest(options->politeness, &visit),
+                             politeness_address_rest(options->politeness, &visit));
     return later(options->end_us + rest_ns / NS_PER_US + 1, options->opens_us);
 }
 
@@ -163,7 +163,7 @@ uint64_t past_host_us(const struct past *past, const struct past_host *host)
     struct politeness_visit visit = visit_of(from_us, options->end_us, host->crawl_delay_ms);
     if (!host->is_open && host->host_us > options->end_us)
         return host->host_us;
-    return options->end_us + politeness_host_rest(options->tuning, &visit) / NS_PER_US + 1;
+    return options->end_us + politeness_host_rest(options->politeness, &visit) / NS_PER_US + 1;
 }
 
 uint64_t past_address_us(const struct past *past, const struct past_host *host)
@@ -173,7 +173,7 @@ uint64_t past_address_us(const struct past *past, const struct past_host *host)
     struct politeness_visit visit = visit_of(from_us, options->end_us, 0);
     if (!host->is_open && host->address_us > options->end_us)
         return host->address_us;
-    return options->end_us + politeness_address_rest(options->tuning, &visit) / NS_PER_US + 1;
+    return options->end_us + politeness_address_rest(options->politeness, &visit) / NS_PER_US + 1;
 }
 
 const struct past_host *past_next(const struct past *past, size_t *cursor)

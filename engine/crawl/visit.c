@@ -245,8 +245,8 @@ static bool may_request(struct visit *visit, uint64_t now_ns, uint64_t wait_ns)
 {
     struct visits *visits = visit->visits;
     take_times(visit, now_ns + wait_ns);
-    return politeness_may_request(visits->tuning, &visit->times) && conn_is_ready(&visit->conn) &&
-           gate_is_open(visits->gate);
+    return politeness_may_request(&visits->tuning->live.politeness, &visit->times) &&
+           conn_is_ready(&visit->conn) && gate_is_open(visits->gate);
 }
 
 static void wait_for_bandwidth(struct visit *visit)

@@ -23,14 +23,14 @@ struct candidate {
 };
 
 /* Whether an item may be requested; if not, the verdict says why. */
-static bool may_ask(const struct tuning *tuning, const struct candidate *candidate,
+static bool may_ask(const struct limits_tuning_live *limits, const struct candidate *candidate,
                     const struct host_item *item, struct ledger_verdict *verdict)
 {
     struct robots_rule rule = {.pattern = {NULL, 0}};
     *verdict = (struct ledger_verdict){.outcome = FETCH_DONE, .size = -1};
     if (item->kind == HOST_ITEM_ROBOTS)
         return true;
-    if (has_reached_limit(&tuning->live.limits, candidate->host)) {
+    if (has_reached_limit(limits, candidate->host)) {
         verdict->outcome = FETCH_HOST_LIMIT;
         return false;
     }
@@ -51,7 +51,7 @@ static struct host_item *pop_allowed(struct visits *visits, const struct candida
     struct ledger_verdict verdict;
     while (ledger_begin(visits->ledger)) {
         struct host_item *item = host_pop(host, weights);
-        if (!item || may_ask(visits->tuning, candidate, item, &verdict))
+        if (!item || may_ask(&visits->tuning->live.limits, candidate, item, &verdict))
             return item;
         ledger_finish(visits->ledger, host, item, &verdict);
         uint64_t now_ns = clock_now_ns();

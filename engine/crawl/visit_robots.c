@@ -206,7 +206,7 @@ static enum follow follow(struct visit *visit, uint32_t origin, struct slice pat
     url_init(&url, text, sizeof text);
     if (url_parse(&url, &base, location) != URL_OK || url_has_userinfo(&url))
         return FOLLOW_NOWHERE;
-    if (!scope_may_connect(visits->tuning, &url))
+    if (!scope_may_connect(&visits->tuning->fixed.scope, &url))
         return FOLLOW_BLOCKED;
     struct ledger_line line = line_of(visit);
     struct errand_order order = {.origin = origin,
@@ -334,7 +334,7 @@ bool visit_put_off(struct visits *visits, struct host *host, uint64_t now_ns)
     if (has_errand || (has_come && !must_wait && !host->awaits_robots))
         return false;
     /* The time of the request for the host's own robots.txt is not known any more: the delay begins here. */
-    uint64_t rest_ns = must_wait ? politeness_host_rest(visits->tuning, &wait) : 0;
+    uint64_t rest_ns = must_wait ? politeness_host_rest(&visits->tuning->live.politeness, &wait) : 0;
     frontier_give_back(visits->frontier, host, rest_ns, now_ns);
     return true;
 }

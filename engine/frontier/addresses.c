@@ -39,15 +39,16 @@ static void make_map(struct addresses *addresses, size_t buckets)
     map_init(&addresses->map, &options);
 }
 
-int addresses_init(struct addresses *addresses, const struct tuning *tuning, const struct hash_key *key)
+int addresses_init(struct addresses *addresses, const struct addresses_options *options)
 {
-    size_t record_bytes =
-        (address_bytes((unsigned)tuning->fixed.politeness.connections_per_address) + 63) / 64 * 64;
-    *addresses = (struct addresses){.tuning = tuning, .hash_key = key, .record_bytes = record_bytes};
+    size_t record_bytes = (address_bytes(options->tokens) + 63) / 64 * 64;
+    *addresses = (struct addresses){.homes = options->homes,
+                                    .tokens = options->tokens,
+                                    .hash_key = options->hash_key,
+                                    .record_bytes = record_bytes};
     /* One for each host, and as many again that have lost their hosts but still owe a rest. */
-    addresses->count_max = 2 * (uint32_t)tuning->fixed.memory.hosts_max;
-    size_t ids = (size_t)addresses->count_max + 1,
-           buckets = power_of_two((size_t)tuning->fixed.memory.hosts_max);
+    addresses->count_max = 2 * options->hosts_max;
+    size_t ids = (size_t)addresses->count_max + 1, buckets = power_of_two(options->hosts_max);
     size_t bytes = ids * (record_bytes + sizeof(uint32_t))       /* records, free ones */
                    + buckets * sizeof(struct list_node)          /* buckets of the map */
                    + READERS_MAX * sizeof(struct reclaim_thread) /* readers */
@@ -127,9 +128,9 @@ static struct address *describe(const struct addresses *addresses, uint32_t id, 
                                 uint64_t hash)
 {
     struct address *address = addresses_at(addresses, id);
-    address_init(address, unit, (unsigned)addresses->tuning->fixed.politeness.connections_per_address);
+    address_init(address, unit, addresses->tokens);
     address->id = id;
-    address->home = (uint16_t)(hash % addresses->tuning->fixed.crawl.threads);
+    address->home = (uint16_t)(hash % addresses->homes);
     for (unsigned i = 0; i < address->tokens; i++)
         address->token_next_ns[i] = rests_get(&addresses->rests, hash).next_ns;
     return address;

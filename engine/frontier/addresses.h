@@ -11,7 +11,6 @@
 
 #include "engine/frontier/address.h"
 #include "engine/frontier/rests.h"
-#include "engine/tuning/tuning.h"
 #include "engine/url/hash.h"
 #include "lockfree/arena.h"
 #include "lockfree/id_stack.h"
@@ -19,7 +18,8 @@
 #include "lockfree/reclaim.h"
 
 struct addresses {
-    const struct tuning *tuning;
+    unsigned homes;
+    unsigned tokens;
     const struct hash_key *hash_key;
     struct arena arena;
     char *records; /* by id, record_bytes apart; 0 is not used */
@@ -42,8 +42,15 @@ struct addresses_loop {
     uint32_t hand;  /* the record that was last checked for retirement */
 };
 
-/* 0, or a negative errno. The key must outlive the table. */
-int addresses_init(struct addresses *addresses, const struct tuning *tuning, const struct hash_key *key);
+struct addresses_options {
+    uint32_t hosts_max;
+    unsigned homes;                  /* loops among which the addresses are spread */
+    unsigned tokens;                 /* of each address */
+    const struct hash_key *hash_key; /* it must outlive the table */
+};
+
+/* 0, or a negative errno. */
+int addresses_init(struct addresses *addresses, const struct addresses_options *options);
 void addresses_fini(struct addresses *addresses);
 void addresses_loop_init(struct addresses_loop *loop, struct addresses *addresses, unsigned index);
 void addresses_loop_fini(struct addresses_loop *loop);

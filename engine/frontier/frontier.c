@@ -26,10 +26,18 @@ struct address *frontier_address(struct frontier *frontier, uint32_t id)
 int frontier_init(struct frontier *frontier, const struct tuning *tuning)
 {
     *frontier = (struct frontier){.tuning = tuning, .loop_count = (unsigned)tuning->fixed.crawl.threads};
-    int error = hosts_init(&frontier->hosts, tuning);
+    struct hosts_options hosts = {.count_max = (uint32_t)tuning->fixed.memory.hosts_max,
+                                  .homes = frontier->loop_count,
+                                  .priority = &tuning->fixed.priority};
+    struct addresses_options addresses = {.hosts_max = hosts.count_max,
+                                          .homes = frontier->loop_count,
+                                          .tokens =
+                                              (unsigned)tuning->fixed.politeness.connections_per_address,
+                                          .hash_key = &frontier->hosts.hash_key};
+    int error = hosts_init(&frontier->hosts, &hosts);
     if (error)
         return error;
-    error = addresses_init(&frontier->addresses, tuning, &frontier->hosts.hash_key);
+    error = addresses_init(&frontier->addresses, &addresses);
     if (error)
         goto no_addresses;
     error = pool_region_init(&frontier->urls, tuning->fixed.memory.frontier_bytes);
@@ -60,8 +68,10 @@ int frontier_loop_init(struct frontier_loop *loop, struct frontier *frontier,
                                    .abandon = options->abandon,
                                    .wake = options->wake,
                                    .owner = options->owner};
-    struct hosts_loop_options hosts = {
-        .index = options->index, .forget = options->forget, .owner = options->owner};
+    struct hosts_loop_options hosts = {.index = options->index,
+                                       .limits = &frontier->tuning->live.limits,
+                                       .forget = options->forget,
+                                       .owner = options->owner};
     uint32_t chunks = wheel_chunks_for(WHEEL_ENTRIES_PER_HOST * frontier->hosts.count_max);
     size_t ring_bytes = ring_mpmc_bytes(FRONTIER_READY_RING);
     struct arena_options memory = {.bytes = wheel_bytes(chunks) + ring_bytes + 4096, .small_pages = true};
@@ -109,13 +119,11 @@ void frontier_send_home(struct frontier_loop *loop, struct host *host, enum host
 static uint64_t weight_ns(const void *owner, const struct host *host)
 {
     const struct frontier *frontier = owner;
-    const struct tuning *tuning = frontier->tuning;
-    uint64_t weight = tuning->fixed.priority.preferred_suffixes[0] && !host->is_preferred
-                          ? tuning->fixed.priority.suffix_weight_ns
-                          : 0;
-    if (tuning->fixed.priority.domain_weight_ns) {
+    const struct priority_tuning_fixed *priority = &frontier->tuning->fixed.priority;
+    uint64_t weight = priority->preferred_suffixes[0] && !host->is_preferred ? priority->suffix_weight_ns : 0;
+    if (priority->domain_weight_ns) {
         uint32_t pages = lf_load(&frontier->hosts.domains.counts[host->domain].pages, relaxed);
-        weight += tuning->fixed.priority.domain_weight_ns * (unsigned)(32 - __builtin_clz(pages + 1));
+        weight += priority->domain_weight_ns * (unsigned)(32 - __builtin_clz(pages + 1));
     }
     return weight;
 }
@@ -241,7 +249,7 @@ void frontier_turn(struct frontier_loop *loop, uint64_t now_ns)
 {
     uint32_t id;
     pool_collect(&loop->urls);
-    loop->hosts.tuning = loop->tuning;
+    loop->hosts.limits = &loop->tuning->live.limits;
     hosts_quiescent(&loop->hosts);
     reclaim_quiescent(loop->addresses.reader);
     frontier_retire_some(loop, now_ns);
@@ -390,11 +398,12 @@ static void bring_back(struct frontier_loop *loop, struct host *host, uint64_t n
 struct frontier_rests frontier_rests(const struct frontier_loop *loop, const struct host *host,
                                      const struct politeness_visit *visit, uint64_t end_ns)
 {
+    const struct politeness_tuning_live *politeness = &loop->tuning->live.politeness;
     struct politeness_visit host_visit = *visit;
     if (host->wants_other_ip)
         host_visit.spent_ns = 0; /* no connection: the host was not kept busy */
-    return (struct frontier_rests){.host_ns = end_ns + politeness_host_rest(loop->tuning, &host_visit),
-                                   .address_ns = end_ns + politeness_address_rest(loop->tuning, visit)};
+    return (struct frontier_rests){.host_ns = end_ns + politeness_host_rest(politeness, &host_visit),
+                                   .address_ns = end_ns + politeness_address_rest(politeness, visit)};
 }
 
 void frontier_return(struct frontier_loop *loop, struct host *host, const struct politeness_visit *visit,

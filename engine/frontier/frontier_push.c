@@ -47,31 +47,30 @@ static bool is_over(uint64_t count, uint64_t max)
 /* Room for a URL of a host that is known. */
 static enum fetch_outcome room_at(const struct frontier_loop *loop, const struct host *host)
 {
-    const struct tuning *tuning = loop->tuning;
+    const struct limits_tuning_live *limits = &loop->tuning->live.limits;
     uint32_t queued = lf_load(&host->queued, relaxed);
-    if (is_over((uint64_t)queued + lf_load(&host->spilled, relaxed), tuning->live.limits.urls_per_host_max))
+    if (is_over((uint64_t)queued + lf_load(&host->spilled, relaxed), limits->urls_per_host_max))
         return FETCH_HOST_FULL;
     if (queued < URLS_UNCOUNTED)
         return FETCH_DONE;
-    bool is_full = is_over(lf_load(&counts_at(loop, host->domain)->urls, relaxed),
-                           tuning->live.limits.urls_per_domain_max);
+    bool is_full =
+        is_over(lf_load(&counts_at(loop, host->domain)->urls, relaxed), limits->urls_per_domain_max);
     return is_full ? FETCH_DOMAIN_FULL : FETCH_DONE;
 }
 
 /* Room for another host. */
 static enum fetch_outcome room_for_host(struct frontier_loop *loop, const struct url *url, unsigned ahead)
 {
-    const struct tuning *tuning = loop->tuning;
+    const struct limits_tuning_live *limits = &loop->tuning->live.limits;
     const struct hosts *hosts = &loop->frontier->hosts;
     if (!hosts_reserve(&loop->hosts, ahead + 1))
         return FETCH_HOSTS_FULL;
-    if (!tuning->live.limits.hosts_per_domain_max && !tuning->live.limits.urls_per_domain_max)
+    if (!limits->hosts_per_domain_max && !limits->urls_per_domain_max)
         return FETCH_DONE;
     uint32_t domain = domains_place(&hosts->domains, &hosts->hash_key, url_host(url));
     const struct domain_counts *counts = counts_at(loop, domain);
-    bool is_full =
-        is_over(lf_load(&counts->hosts, relaxed) + ahead, tuning->live.limits.hosts_per_domain_max) ||
-        is_over(lf_load(&counts->urls, relaxed), tuning->live.limits.urls_per_domain_max);
+    bool is_full = is_over(lf_load(&counts->hosts, relaxed) + ahead, limits->hosts_per_domain_max) ||
+                   is_over(lf_load(&counts->urls, relaxed), limits->urls_per_domain_max);
     return is_full ? FETCH_DOMAIN_FULL : FETCH_DONE;
 }
 

@@ -60,9 +60,10 @@ static void take_memory(struct hosts *hosts, size_t ids)
     retired_init(&hosts->retired, arena, hosts->count_max);
 }
 
-int hosts_init(struct hosts *hosts, const struct tuning *tuning)
+int hosts_init(struct hosts *hosts, const struct hosts_options *options)
 {
-    *hosts = (struct hosts){.tuning = tuning, .count_max = (uint32_t)tuning->fixed.memory.hosts_max};
+    *hosts = (struct hosts){
+        .homes = options->homes, .priority = options->priority, .count_max = options->count_max};
     size_t ids = (size_t)hosts->count_max + 1;
     size_t bytes = ids * (sizeof(struct host) + sizeof(uint32_t))              /* records, free ones */
                    + power_of_two(hosts->count_max) * sizeof(struct list_node) /* buckets of the map */
@@ -93,7 +94,7 @@ void hosts_fini(struct hosts *hosts)
 void hosts_loop_init(struct hosts_loop *loop, struct hosts *hosts, const struct hosts_loop_options *options)
 {
     *loop = (struct hosts_loop){
-        .hosts = hosts, .tuning = hosts->tuning, .forget = options->forget, .owner = options->owner};
+        .hosts = hosts, .limits = options->limits, .forget = options->forget, .owner = options->owner};
     pool_init(&loop->names, &hosts->names, options->index + 1);
     map_thread_init(&loop->map, &hosts->map, options->index * 2 + 1);
     backoff_init(&loop->backoff, options->index + 1);
@@ -115,9 +116,9 @@ struct host *hosts_find(const struct hosts *hosts, const struct url *url, uint64
     return (struct host *)map_find(&hosts->map, hash, &wanted);
 }
 
-static bool is_preferred(const struct tuning *tuning, struct slice name)
+static bool is_preferred(const struct priority_tuning_fixed *priority, struct slice name)
 {
-    struct slice rest = slice_of(tuning->fixed.priority.preferred_suffixes), suffix;
+    struct slice rest = slice_of(priority->preferred_suffixes), suffix;
     while (tuning_next_item(&rest, &suffix))
         if (name.len >= suffix.len && slice_equals(slice_skip(name, name.len - suffix.len), suffix))
             return true;
@@ -127,13 +128,13 @@ static bool is_preferred(const struct tuning *tuning, struct slice name)
 /* Restores what was remembered of the host when it was retired, or by an earlier process. */
 static void remember(const struct hosts_loop *loop, struct host *host, uint64_t hash)
 {
-    const struct tuning *tuning = loop->tuning;
+    const struct limits_tuning_live *limits = loop->limits;
     struct retired_host past = retired_get(&loop->hosts->retired, hash);
     host->is_dead = past.dead_why;
     host->dead_why = past.dead_why;
-    host->pages = retired_used(past.share, tuning->live.limits.pages_per_host_max);
-    host->bytes = retired_used(past.share, tuning->live.limits.bytes_per_host_max);
-    host->spent_ns = retired_used(past.share, tuning->live.limits.time_per_host_max_ns);
+    host->pages = retired_used(past.share, limits->pages_per_host_max);
+    host->bytes = retired_used(past.share, limits->bytes_per_host_max);
+    host->spent_ns = retired_used(past.share, limits->time_per_host_max_ns);
     struct rest rest = rests_get(&loop->hosts->rests, hash);
     host->next_ns = rest.next_ns;
     host->failures = rest.failures;
@@ -151,7 +152,7 @@ static bool describe(struct hosts_loop *loop, struct host *host, const struct ur
     memcpy(copy, key.ptr, key.len);
     /* Other loops may read the first members of any record at any time. */
     memset((char *)host + HOST_OPEN_BYTES, 0, sizeof *host - HOST_OPEN_BYTES);
-    lf_store(&host->home, (uint16_t)(hash % hosts->tuning->fixed.crawl.threads), relaxed);
+    lf_store(&host->home, (uint16_t)(hash % hosts->homes), relaxed);
     lf_store(&host->spilled, 0, relaxed);
     lf_store(&host->queued, 0, relaxed);
     host->id = (uint32_t)(host - hosts->records);
@@ -159,7 +160,7 @@ static bool describe(struct hosts_loop *loop, struct host *host, const struct ur
     host->key_len = (uint16_t)key.len;
     host->port = url->port;
     host->is_https = url_is_https(url);
-    host->is_preferred = is_preferred(hosts->tuning, name);
+    host->is_preferred = is_preferred(hosts->priority, name);
     host->domain = domains_place(&hosts->domains, &hosts->hash_key, name);
     remember(loop, host, hash);
     inbox_init_open(&host->incoming);
@@ -281,10 +282,10 @@ static uint32_t larger(uint32_t a, uint32_t b)
 
 void hosts_remember(struct hosts_loop *loop, uint64_t hash, const struct hosts_past *past)
 {
-    const struct tuning *tuning = loop->tuning;
-    uint32_t share = retired_share(past->pages, tuning->live.limits.pages_per_host_max);
-    share = larger(share, retired_share(past->bytes, tuning->live.limits.bytes_per_host_max));
-    share = larger(share, retired_share(past->spent_ns, tuning->live.limits.time_per_host_max_ns));
+    const struct limits_tuning_live *limits = loop->limits;
+    uint32_t share = retired_share(past->pages, limits->pages_per_host_max);
+    share = larger(share, retired_share(past->bytes, limits->bytes_per_host_max));
+    share = larger(share, retired_share(past->spent_ns, limits->time_per_host_max_ns));
     struct retired_host retired = {.dead_why = past->dead_why, .share = share};
     if (retired.dead_why || retired.share)
         retired_put(&loop->hosts->retired, hash, retired);

@@ -31,7 +31,8 @@
 typedef void hosts_forget(void *owner, struct host *host);
 
 struct hosts {
-    const struct tuning *tuning;
+    unsigned homes;
+    const struct priority_tuning_fixed *priority;
     struct hash_key hash_key;
     struct arena arena;
     struct host *records; /* by id; 0 is not used */
@@ -49,7 +50,7 @@ struct hosts {
 
 struct hosts_loop {
     struct hosts *hosts;
-    const struct tuning *tuning; /* the owner may replace it; has the limits */
+    const struct limits_tuning_live *limits; /* the owner may replace it */
     hosts_forget *forget;
     void *owner;
     struct pool names;
@@ -61,12 +62,19 @@ struct hosts_loop {
     uint32_t hand; /* the next record to check for retirement */
 };
 
+struct hosts_options {
+    uint32_t count_max;
+    unsigned homes; /* loops among which the hosts are spread */
+    const struct priority_tuning_fixed *priority;
+};
+
 /* 0, or a negative errno. */
-int hosts_init(struct hosts *hosts, const struct tuning *tuning);
+int hosts_init(struct hosts *hosts, const struct hosts_options *options);
 void hosts_fini(struct hosts *hosts);
 
 struct hosts_loop_options {
     unsigned index;
+    const struct limits_tuning_live *limits;
     hosts_forget *forget; /* NULL: nothing to clean up */
     void *owner;
 };

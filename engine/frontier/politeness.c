@@ -24,32 +24,31 @@ static uint64_t rest_by_ratio(uint64_t spent_ns, double ratio)
     return rest >= (double)REST_NS_MAX ? REST_NS_MAX : (uint64_t)rest + 1;
 }
 
-uint64_t politeness_host_rest(const struct tuning *tuning, const struct politeness_visit *visit)
+uint64_t politeness_host_rest(const struct politeness_tuning_live *tuning,
+                              const struct politeness_visit *visit)
 {
-    uint64_t rest = tuning->live.politeness.mode == TUNING_POLITENESS_DELAY
-                        ? tuning->live.politeness.delay_ns
-                        : longer(rest_by_ratio(visit->spent_ns, tuning->live.politeness.host_ratio),
-                                 tuning->live.politeness.host_min_idle_ns);
-    rest = longer(rest, shorter(visit->crawl_delay_ns, tuning->live.politeness.crawl_delay_max_ns));
-    rest = longer(rest, shorter(visit->retry_after_ns, tuning->live.politeness.retry_after_max_ns));
+    uint64_t rest =
+        tuning->mode == TUNING_POLITENESS_DELAY
+            ? tuning->delay_ns
+            : longer(rest_by_ratio(visit->spent_ns, tuning->host_ratio), tuning->host_min_idle_ns);
+    rest = longer(rest, shorter(visit->crawl_delay_ns, tuning->crawl_delay_max_ns));
+    rest = longer(rest, shorter(visit->retry_after_ns, tuning->retry_after_max_ns));
     return longer(rest, visit->failure_wait_ns);
 }
 
-uint64_t politeness_address_rest(const struct tuning *tuning, const struct politeness_visit *visit)
+uint64_t politeness_address_rest(const struct politeness_tuning_live *tuning,
+                                 const struct politeness_visit *visit)
 {
-    if (tuning->live.politeness.mode == TUNING_POLITENESS_DELAY)
-        return tuning->live.politeness.address_delay_ns;
-    return longer(rest_by_ratio(visit->spent_ns, tuning->live.politeness.address_ratio),
-                  tuning->live.politeness.address_min_idle_ns);
+    if (tuning->mode == TUNING_POLITENESS_DELAY)
+        return tuning->address_delay_ns;
+    return longer(rest_by_ratio(visit->spent_ns, tuning->address_ratio), tuning->address_min_idle_ns);
 }
 
-bool politeness_may_request(const struct tuning *tuning, const struct politeness_visit *visit)
+bool politeness_may_request(const struct politeness_tuning_live *tuning, const struct politeness_visit *visit)
 {
-    if (tuning->live.politeness.mode == TUNING_POLITENESS_DELAY || visit->crawl_delay_ns ||
-        visit->retry_after_ns)
+    if (tuning->mode == TUNING_POLITENESS_DELAY || visit->crawl_delay_ns || visit->retry_after_ns)
         return false;
-    return visit->spent_ns + tuning->live.politeness.burst_ns / MARGIN_DIVISOR <
-           tuning->live.politeness.burst_ns;
+    return visit->spent_ns + tuning->burst_ns / MARGIN_DIVISOR < tuning->burst_ns;
 }
 
 uint64_t politeness_failure_wait(const struct retry_tuning_live *retry, unsigned failures)

@@ -23,12 +23,15 @@ struct politeness_visit {
     uint64_t failure_wait_ns; /* 0: the visit did not fail */
 };
 
-uint64_t politeness_host_rest(const struct tuning *tuning, const struct politeness_visit *visit);
-uint64_t politeness_address_rest(const struct tuning *tuning, const struct politeness_visit *visit);
+uint64_t politeness_host_rest(const struct politeness_tuning_live *tuning,
+                              const struct politeness_visit *visit);
+uint64_t politeness_address_rest(const struct politeness_tuning_live *tuning,
+                                 const struct politeness_visit *visit);
 
 /* Whether a visit that has taken so long may make another request. Keeps a margin before the end of the
  * burst, so that the server, too, sees the request in time. */
-bool politeness_may_request(const struct tuning *tuning, const struct politeness_visit *visit);
+bool politeness_may_request(const struct politeness_tuning_live *tuning,
+                            const struct politeness_visit *visit);
 
 /* The back-off after the n-th failure in a row, from 1 on: it doubles up to the maximum. */
 uint64_t politeness_failure_wait(const struct retry_tuning_live *retry, unsigned failures);

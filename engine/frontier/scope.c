@@ -32,7 +32,7 @@ struct hash_set {
 };
 
 struct scope {
-    const struct tuning *tuning;
+    const struct scope_tuning_fixed *tuning;
     struct expressions exclude, include;
     struct hash_set seeds; /* host keys without scheme, or registrable domains */
 };
@@ -137,7 +137,7 @@ static bool compile(struct expressions *expressions, const char *key, const char
     return true;
 }
 
-struct scope *scope_create(const struct tuning *tuning, struct tuning_error *error)
+struct scope *scope_create(const struct scope_tuning_fixed *tuning, struct tuning_error *error)
 {
     struct scope *scope = calloc(1, sizeof *scope);
     uint64_t *slots = calloc(SEED_SLOTS_MIN, sizeof *slots);
@@ -149,8 +149,8 @@ struct scope *scope_create(const struct tuning *tuning, struct tuning_error *err
     }
     scope->tuning = tuning;
     scope->seeds = (struct hash_set){.slots = slots, .size = SEED_SLOTS_MIN};
-    if (compile(&scope->exclude, "exclude", tuning->fixed.scope.exclude, error) &&
-        compile(&scope->include, "include", tuning->fixed.scope.include, error))
+    if (compile(&scope->exclude, "exclude", tuning->exclude, error) &&
+        compile(&scope->include, "include", tuning->include, error))
         return scope;
     scope_destroy(scope);
     return NULL;
@@ -173,9 +173,8 @@ void scope_destroy(struct scope *scope)
 /* What the rule `host` compares: the authority, or the registrable domain of its name. */
 static uint64_t seed_hash(const struct scope *scope, const struct url *url)
 {
-    return hash_slice(scope->tuning->fixed.scope.mode == TUNING_SCOPE_DOMAINS
-                          ? domain_registrable(url_host(url))
-                          : url_authority(url));
+    return hash_slice(scope->tuning->mode == TUNING_SCOPE_DOMAINS ? domain_registrable(url_host(url))
+                                                                  : url_authority(url));
 }
 
 bool scope_add_seed(struct scope *scope, const struct url *url)
@@ -213,7 +212,7 @@ static int first_match(struct scope_loop *loop, const struct expressions *expres
 
 static bool is_on_seed_host(struct scope_loop *loop, const struct url *url)
 {
-    if (loop->scope->tuning->fixed.scope.mode == TUNING_SCOPE_ANY)
+    if (loop->scope->tuning->mode == TUNING_SCOPE_ANY)
         return true;
     uint64_t hash = hash_slice(url_authority(url));
     __auto_type cached = &loop->hosts[hash % HOST_CACHE_SLOTS];
@@ -235,9 +234,9 @@ static struct slice find_suffix(const char *list, struct slice text)
 }
 
 /* ".jpg" of "/a/b.jpg", compared without its dot. */
-static struct slice find_extension(const struct tuning *tuning, struct slice path)
+static struct slice find_extension(const struct scope_tuning_fixed *tuning, struct slice path)
 {
-    struct slice rest = slice_of(tuning->fixed.scope.skip_extensions), item;
+    struct slice rest = slice_of(tuning->skip_extensions), item;
     while (tuning_next_item(&rest, &item)) {
         if (item.ptr[0] == '.')
             item = slice_skip(item, 1);
@@ -249,9 +248,9 @@ static struct slice find_extension(const struct tuning *tuning, struct slice pat
 }
 
 /* Whether scope.allow-ports has the port. */
-static bool is_allowed_port(const struct tuning *tuning, unsigned port)
+static bool is_allowed_port(const struct scope_tuning_fixed *tuning, unsigned port)
 {
-    struct slice rest = slice_of(tuning->fixed.scope.allow_ports), item;
+    struct slice rest = slice_of(tuning->allow_ports), item;
     char text[8];
     size_t len = (size_t)snprintf(text, sizeof text, "%u", port);
     while (tuning_next_item(&rest, &item))
@@ -260,7 +259,7 @@ static bool is_allowed_port(const struct tuning *tuning, unsigned port)
     return false;
 }
 
-static bool has_bad_port(const struct tuning *tuning, const struct url *url)
+static bool has_bad_port(const struct scope_tuning_fixed *tuning, const struct url *url)
 {
     bool is_own = url->port == (url_is_https(url) ? 443 : 80);
     return !is_own && scope_is_bad_port(url->port) && !is_allowed_port(tuning, url->port);
@@ -273,14 +272,14 @@ static bool has_long_name(const struct url *url)
     return host.len - (host.len && host.ptr[host.len - 1] == '.') > NAME_BYTES_MAX;
 }
 
-bool scope_may_connect(const struct tuning *tuning, const struct url *url)
+bool scope_may_connect(const struct scope_tuning_fixed *tuning, const struct url *url)
 {
     return !has_long_name(url) && !has_bad_port(tuning, url);
 }
 
-static struct slice find_surt(const struct tuning *tuning, const struct url *url)
+static struct slice find_surt(const struct scope_tuning_fixed *tuning, const struct url *url)
 {
-    struct slice rest = slice_of(tuning->fixed.scope.surts), item;
+    struct slice rest = slice_of(tuning->surts), item;
     if (rest.len == 0)
         return (struct slice){NULL, 0};
     char buffer[SURT_BYTES_MAX];
@@ -305,25 +304,25 @@ static struct scope_answer in(enum scope_rule rule, struct slice item)
 static struct scope_answer ask_limits(struct scope_loop *loop, const struct url *url,
                                       const struct scope_context *context)
 {
-    const struct tuning *tuning = loop->scope->tuning;
+    const struct scope_tuning_fixed *tuning = loop->scope->tuning;
     const struct slice none = {NULL, 0};
     struct slice item;
     int match;
-    if (url_page(url).len > tuning->fixed.scope.url_bytes_max)
+    if (url_page(url).len > tuning->url_bytes_max)
         return out(SCOPE_URL_BYTES, none);
     if (has_long_name(url))
         return out(SCOPE_NAME_BYTES, none);
     if (has_bad_port(tuning, url))
         return out(SCOPE_BAD_PORT, none);
-    if (context->is_embed && tuning->fixed.scope.embeds == TUNING_EMBEDS_NO)
+    if (context->is_embed && tuning->embeds == TUNING_EMBEDS_NO)
         return out(SCOPE_EMBED, none);
-    if (tuning->fixed.scope.depth_max && context->depth > tuning->fixed.scope.depth_max)
+    if (tuning->depth_max && context->depth > tuning->depth_max)
         return out(SCOPE_DEPTH, none);
     unsigned segments = scope_count_segments(url_path(url));
-    if (segments > tuning->fixed.scope.path_segments_max)
+    if (segments > tuning->path_segments_max)
         return out(SCOPE_PATH_SEGMENTS, none);
-    if (segments > tuning->fixed.scope.path_repeats_max &&
-        scope_repeats_itself(url_path(url), (unsigned)tuning->fixed.scope.path_repeats_max))
+    if (segments > tuning->path_repeats_max &&
+        scope_repeats_itself(url_path(url), (unsigned)tuning->path_repeats_max))
         return out(SCOPE_PATH_REPEATS, none);
     if ((item = find_extension(tuning, url_path(url))).ptr)
         return out(SCOPE_EXTENSION, item);
@@ -336,11 +335,11 @@ static struct scope_answer ask_limits(struct scope_loop *loop, const struct url 
 static struct scope_answer ask_places(struct scope_loop *loop, const struct url *url,
                                       const struct scope_context *context)
 {
-    const struct tuning *tuning = loop->scope->tuning;
+    const struct scope_tuning_fixed *tuning = loop->scope->tuning;
     const struct slice none = {NULL, 0};
     if (loop->scope->include.count && first_match(loop, &loop->scope->include, url_page(url)) < 0)
         return out(SCOPE_INCLUDE, none);
-    if (tuning->fixed.scope.suffixes[0] && !find_suffix(tuning->fixed.scope.suffixes, url_host(url)).ptr)
+    if (tuning->suffixes[0] && !find_suffix(tuning->suffixes, url_host(url)).ptr)
         return out(SCOPE_SUFFIX, none);
     if (is_on_seed_host(loop, url))
         return in(SCOPE_HOST, none);
@@ -348,20 +347,20 @@ static struct scope_answer ask_places(struct scope_loop *loop, const struct url 
     if (surt.ptr)
         return in(SCOPE_SURT, surt);
     struct scope_answer answer = in(SCOPE_HOPS_OFF, none);
-    answer.is_off = answer.is_in = context->hops_off < tuning->fixed.scope.hops_off_max;
+    answer.is_off = answer.is_in = context->hops_off < tuning->hops_off_max;
     return answer;
 }
 
 struct scope_answer scope_ask(struct scope_loop *loop, const struct url *url,
                               const struct scope_context *context)
 {
-    const struct tuning *tuning = loop->scope->tuning;
+    const struct scope_tuning_fixed *tuning = loop->scope->tuning;
     struct scope_answer answer = ask_limits(loop, url, context);
     if (!answer.is_in)
         return answer;
     answer = ask_places(loop, url, context);
-    bool is_requisite = tuning->fixed.scope.embeds == TUNING_EMBEDS_ANYWHERE && context->embed_hops > 0 &&
-                        context->embed_hops <= tuning->fixed.scope.embed_hops_max;
+    bool is_requisite = tuning->embeds == TUNING_EMBEDS_ANYWHERE && context->embed_hops > 0 &&
+                        context->embed_hops <= tuning->embed_hops_max;
     if ((answer.is_in && !answer.is_off) || !is_requisite)
         return answer;
     answer = in(SCOPE_REQUISITE, (struct slice){NULL, 0});

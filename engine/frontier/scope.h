@@ -67,7 +67,7 @@ struct scope_context {
 struct scope;
 
 /* NULL: `error` says which expression or rule is wrong. `tuning` must outlive the scope. */
-struct scope *scope_create(const struct tuning *tuning, struct tuning_error *error);
+struct scope *scope_create(const struct scope_tuning_fixed *tuning, struct tuning_error *error);
 void scope_destroy(struct scope *scope);
 
 /* Adds the host or domain of a seed. Before the first scope_loop_create. False: no memory. */
@@ -83,7 +83,7 @@ struct scope_answer scope_ask(struct scope_loop *loop, const struct url *url,
 
 /* Whether the URL's host is one that any crawl would ask: its name fits the name service, its port is no other
  * service's. What is no link, as the redirect of a robots.txt, is asked this alone. */
-bool scope_may_connect(const struct tuning *tuning, const struct url *url);
+bool scope_may_connect(const struct scope_tuning_fixed *tuning, const struct url *url);
 
 /* The name of a rule as above. */
 const char *scope_rule_name(enum scope_rule rule);

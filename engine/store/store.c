@@ -157,7 +157,7 @@ static bool begin_file(struct store *store)
     if (!outlet_open(&store->outlet, path))
         return false;
     gethostname(hostname, sizeof hostname - 1);
-    tuning_user_agent(store->tuning, agent, sizeof agent);
+    tuning_user_agent(&store->tuning->fixed.crawl, agent, sizeof agent);
     store->serial++;
     store->offset = 0;
     store->warcinfo = warc_ids_next(&store->ids);

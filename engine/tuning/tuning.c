@@ -340,11 +340,10 @@ void tuning_print(FILE *out)
     }
 }
 
-void tuning_user_agent(const struct tuning *tuning, char *buffer, size_t size)
+void tuning_user_agent(const struct crawl_tuning_fixed *tuning, char *buffer, size_t size)
 {
-    snprintf(buffer, size, "Mozilla/5.0 (compatible; %s/%s%s%s)", tuning->fixed.crawl.agent_name,
-             tuning->fixed.crawl.agent_version, tuning->fixed.crawl.contact_url[0] ? "; +" : "",
-             tuning->fixed.crawl.contact_url);
+    snprintf(buffer, size, "Mozilla/5.0 (compatible; %s/%s%s%s)", tuning->agent_name, tuning->agent_version,
+             tuning->contact_url[0] ? "; +" : "", tuning->contact_url);
 }
 
 bool tuning_next_item(struct slice *rest, struct slice *item)

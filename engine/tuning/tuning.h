@@ -263,7 +263,7 @@ unsigned tuning_reload(struct tuning *tuning, const struct tuning *next, const c
 void tuning_print(FILE *out);
 
 /* The User-Agent header: "Mozilla/5.0 (compatible; NAME/VERSION; +URL)". */
-void tuning_user_agent(const struct tuning *tuning, char *buffer, size_t size);
+void tuning_user_agent(const struct crawl_tuning_fixed *tuning, char *buffer, size_t size);
 
 /* The items of a list, one after the other: starts with *rest = the list; false at the end. */
 bool tuning_next_item(struct slice *rest, struct slice *item);

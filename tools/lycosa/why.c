@@ -221,8 +221,8 @@ static bool open_crawl(struct question *question)
     snprintf(path, sizeof path, "%s/tuning.ini", question->directory);
     tuning_init(&question->tuning);
     if (!tuning_load(&question->tuning, path, &error) ||
-        !crawl_canonical_rules(&question->tuning, &question->rules, &error) ||
-        !(question->scope = scope_create(&question->tuning, &error))) {
+        !crawl_canonical_rules(&question->tuning.fixed.scope, &question->rules, &error) ||
+        !(question->scope = scope_create(&question->tuning.fixed.scope, &error))) {
         fail(error.message);
         return false;
     }

@@ -87,7 +87,7 @@ static unsigned rules_of(const char *names)
     unsigned rules = 0;
     tuning_init(&tuning);
     SET(tuning.fixed.scope.canonical_rules, names);
-    CHECK(crawl_canonical_rules(&tuning, &rules, &error));
+    CHECK(crawl_canonical_rules(&tuning.fixed.scope, &rules, &error));
     return rules;
 }
 
@@ -104,7 +104,7 @@ TEST(canonical_rules_come_as_a_list_and_always_drop_the_userinfo)
               CANONICAL_CASE | CANONICAL_WWW | CANONICAL_INDEX_PAGE | CANONICAL_USERINFO);
     tuning_init(&tuning);
     SET(tuning.fixed.scope.canonical_rules, "www\nwwww\ncase");
-    CHECK(!crawl_canonical_rules(&tuning, &rules, &error));
+    CHECK(!crawl_canonical_rules(&tuning.fixed.scope, &rules, &error));
     CHECK_STR(error.message, "scope.canonical: unknown rule 'wwww'");
 }
 

@@ -24,7 +24,7 @@ static void begin(void)
 
 static void check(enum crawl_phase phase, enum crawl_end why)
 {
-    end_decide(&end, &facts, &tuning);
+    end_decide(&end, &facts, &tuning.live.crawl);
     CHECK_INT(end.phase, phase);
     CHECK_STR(end_name(end.why), end_name(why));
 }

@@ -59,7 +59,7 @@ static inline void begin(void)
     struct frontier_loop_options options = {.resolve = resolve, .abandon = abandon, .wake = wake};
     stats = (struct stats){0};
     tuning.fixed.state.spill = kept_later != NULL; /* the sieve asks the disk if there is one */
-    scope = scope_create(&tuning, &error);
+    scope = scope_create(&tuning.fixed.scope, &error);
     CHECK(scope);
     CHECK_INT(frontier_init(&frontier, &tuning), 0);
     CHECK_INT(frontier_loop_init(&queues, &frontier, &options), 0);

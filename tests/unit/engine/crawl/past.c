@@ -10,6 +10,15 @@ enum { C = 1000000, E = 3000000, S = 1000000 };
 static struct tuning tuning;
 static struct past past;
 
+static void init(uint64_t commit_us, uint64_t end_us)
+{
+    past_init(&past, &(struct past_options){.politeness = &tuning.live.politeness,
+                                            .limits = &tuning.live.limits,
+                                            .lag_max_us = 2 * S,
+                                            .commit_us = commit_us,
+                                            .end_us = end_us});
+}
+
 /* A host rests as long as its visit took, and a second at least; its address half as long, and half a second. */
 static void begin(void)
 {
@@ -19,7 +28,7 @@ static void begin(void)
                              .live.politeness.address_ratio = 2,
                              .live.politeness.address_min_idle_ns = 500 * (uint64_t)S,
                              .live.politeness.crawl_delay_max_ns = 60000 * (uint64_t)S};
-    past_init(&past, &(struct past_options){.tuning = &tuning, .commit_us = C, .end_us = E});
+    init(C, E);
 }
 
 static void note_begin(const char *key, uint64_t at_us)
@@ -100,7 +109,7 @@ TEST(a_clock_that_was_set_back_makes_no_rest_negative)
     note_begin("http://a", 10 * S); /* after the end */
     is_about(past_host_us(&past, find("http://a")), E + 1 * S);
     past_fini(&past);
-    past_init(&past, &(struct past_options){.tuning = &tuning, .commit_us = E, .end_us = C});
+    init(E, C);
     is_about(past_everybody_us(&past), C + S);
     past_fini(&past);
 }
@@ -176,7 +185,6 @@ TEST(the_table_grows_with_what_matters)
 TEST(a_visit_of_an_earlier_process_ended_with_it)
 {
     begin();
-    tuning.fixed.state.lag_max_ns = 2000 * (uint64_t)S;
     past.options.end_us = 20 * S;
     past.options.commit_us = 19 * S;
     note_begin("http://a.it", S / 2);
@@ -184,7 +192,6 @@ TEST(a_visit_of_an_earlier_process_ended_with_it)
     CHECK(find("http://a.it") == NULL); /* it rested until 5.5 s */
     past_fini(&past);
     begin();
-    tuning.fixed.state.lag_max_ns = 2000 * (uint64_t)S;
     tuning.live.politeness.host_ratio = 0.1;
     past.options.end_us = 5 * S;
     past.options.commit_us = 9 * S / 2;

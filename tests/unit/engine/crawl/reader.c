@@ -66,7 +66,7 @@ static void begin(size_t memory)
     tuning.fixed.memory.hosts_max = 16;
     tuning.fixed.scope.depth_max = 0;
     stats = (struct stats){0};
-    scope = scope_create(&tuning, &error);
+    scope = scope_create(&tuning.fixed.scope, &error);
     CHECK(scope);
     CHECK_INT(frontier_init(&frontier, &tuning), 0);
     CHECK_INT(frontier_loop_init(&queues, &frontier, &options), 0);

@@ -110,7 +110,7 @@ static inline void frame_start_queues(struct frame *f)
     struct tuning_error error;
     struct frontier_loop_options options = {
         .resolve = frame_resolve, .abandon = frame_abandon, .wake = frame_wake, .owner = f};
-    f->scope = scope_create(&f->tuning, &error);
+    f->scope = scope_create(&f->tuning.fixed.scope, &error);
     CHECK(f->scope);
     CHECK_INT(frontier_init(&f->frontier, &f->tuning), 0);
     CHECK_INT(frontier_loop_init(&f->queues, &f->frontier, &options), 0);

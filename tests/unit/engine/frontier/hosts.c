@@ -17,14 +17,15 @@ static void forget(void *owner, struct host *host)
 
 static void begin(unsigned count)
 {
+    struct hosts_options options = {.count_max = count, .homes = 2, .priority = &tuning.fixed.priority};
     tuning_init(&tuning);
-    tuning.fixed.crawl.threads = 2;
-    tuning.fixed.memory.hosts_max = count;
     forgotten = 0;
-    CHECK_INT(hosts_init(&hosts, &tuning), 0);
+    CHECK_INT(hosts_init(&hosts, &options), 0);
     for (unsigned i = 0; i < 2; i++)
-        hosts_loop_init(&loops[i], &hosts,
-                        &(struct hosts_loop_options){.index = i, .forget = forget, .owner = &forgotten});
+        hosts_loop_init(
+            &loops[i], &hosts,
+            &(struct hosts_loop_options){
+                .index = i, .limits = &tuning.live.limits, .forget = forget, .owner = &forgotten});
 }
 
 static void finish(void)

@@ -15,7 +15,7 @@ static void begin(const char *text, const char *seed)
     struct url url;
     tuning_init(&tuning);
     CHECK(tuning_parse(&tuning, "test", slice_of(text), &error));
-    scope = scope_create(&tuning, &error);
+    scope = scope_create(&tuning.fixed.scope, &error);
     CHECK(scope != NULL);
     url_init(&url, buffer, sizeof buffer);
     CHECK(url_parse(&url, NULL, slice_of(seed)) == URL_OK);
@@ -111,7 +111,7 @@ TEST(a_bad_expression_is_named)
 {
     tuning_init(&tuning);
     snprintf(tuning.fixed.scope.exclude, sizeof tuning.fixed.scope.exclude, "good\n(bad");
-    CHECK(scope_create(&tuning, &error) == NULL);
+    CHECK(scope_create(&tuning.fixed.scope, &error) == NULL);
     CHECK(strstr(error.message, "scope.exclude: '(bad': ") == error.message);
 }
 
