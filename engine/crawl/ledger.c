@@ -1,7 +1,6 @@
 #include "engine/crawl/ledger.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "engine/store/crawl_log.h"
 #include "engine/url/hash.h"
@@ -42,12 +41,8 @@ bool ledger_begin(struct ledger *ledger)
 /* The page that led to a URL of `host`. `buffer` of URL_BYTES_MAX bytes is used if host and path must be joined. */
 static struct slice via_of(const struct host *host, struct slice via, char *buffer)
 {
-    struct slice key = host_key(host);
-    if (via.len == 0 || via.ptr[0] != '/' || key.len + via.len > URL_BYTES_MAX)
-        return via;
-    memcpy(buffer, key.ptr, key.len);
-    memcpy(buffer + key.len, via.ptr, via.len);
-    return (struct slice){buffer, key.len + via.len};
+    bool is_path = via.len && via.ptr[0] == '/';
+    return is_path ? url_join_text(host_key(host), via, buffer, URL_BYTES_MAX) : via;
 }
 
 void ledger_log(struct ledger *ledger, const struct host *host, const struct ledger_line *line,
@@ -79,13 +74,12 @@ void ledger_log(struct ledger *ledger, const struct host *host, const struct led
 static void record_done(struct ledger *ledger, struct host *host, struct host_item *item,
                         const struct ledger_verdict *verdict)
 {
-    char url[2 * URL_BYTES_MAX];
-    struct slice key = host_key(host), path = host_item_path(item);
+    char text[URL_BYTES_MAX];
+    struct slice url = url_join_text(host_key(host), host_item_path(item), text, sizeof text);
     uint64_t size = verdict->size > 0 ? (uint64_t)verdict->size : 0;
-    memcpy(url, key.ptr, key.len);
-    memcpy(url + key.len, path.ptr, path.len);
-    struct record_done done = {.signature = hash_bytes(url, key.len + path.len),
-                               .host = record_host_signature(key),
+    assert(url.len);
+    struct record_done done = {.signature = hash_slice(url),
+                               .host = record_host_signature(host_key(host)),
                                .body_bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
                                .status = (uint16_t)verdict->status,
                                .outcome = (uint8_t)verdict->outcome,

@@ -77,10 +77,11 @@ static bool have_patience(struct visit *visit)
 
 static void open_url(struct reading *reading)
 {
-    struct slice key = host_key(reading->visit->host), path = host_item_path(reading->visit->item);
-    memcpy(reading->url_text, key.ptr, key.len);
-    memcpy(reading->url_text + key.len, path.ptr, path.len);
-    url_open(&reading->url, (struct slice){reading->url_text, key.len + path.len});
+    const struct visit *visit = reading->visit;
+    url_init(&reading->url, reading->url_text, sizeof reading->url_text);
+    bool fits = url_join(&reading->url, host_key(visit->host), host_item_path(visit->item));
+    assert(fits);
+    (void)fits;
 }
 
 /* False if the store or the log has no room now. */

@@ -1,7 +1,6 @@
 /* robots.txt in a crawl: fetched before any page, obeyed as long as it is fresh. If it redirects, be it to
  * another host or to another path of its own, an errand fetches it there. */
 #include <assert.h>
-#include <string.h>
 
 #include "engine/content/location.h"
 #include "engine/crawl/health.h"
@@ -72,13 +71,8 @@ void visit_robots_unreachable(struct visit *visit)
 /* The URL of a path on a host, in `text` of URL_BYTES_MAX bytes. False: it is too long. */
 static bool open_url(struct url *url, char *text, const struct host *host, struct slice path)
 {
-    struct slice key = host_key(host);
-    if (key.len + path.len > URL_BYTES_MAX)
-        return false;
-    memcpy(text, key.ptr, key.len);
-    memcpy(text + key.len, path.ptr, path.len);
-    url_open(url, (struct slice){text, key.len + path.len});
-    return true;
+    url_init(url, text, URL_BYTES_MAX);
+    return url_join(url, host_key(host), path);
 }
 
 /* Queues the sitemaps that robots.txt names, and returns how many. Those that would take too long are lost. */

@@ -1,6 +1,5 @@
 /* Hands a response as received, and the request for it, to the store. */
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "engine/crawl/visit.h"
 #include "engine/crawl/visits.h"
@@ -55,14 +54,12 @@ bool visit_store(struct visit *visit, const struct visit_record *what)
 void visit_store_robots(struct visit *visit, struct slice path)
 {
     unsigned char digest[FINGERPRINT_SHA1_BYTES];
-    char url[URL_BYTES_MAX];
-    struct slice key = host_key(visit->host);
-    if (!visit->visits->store || !visit->visits->tuning->live.store.robots || key.len + path.len > sizeof url)
+    char text[URL_BYTES_MAX];
+    struct slice url = url_join_text(host_key(visit->host), path, text, sizeof text);
+    if (!visit->visits->store || !visit->visits->tuning->live.store.robots || url.len == 0)
         return;
-    memcpy(url, key.ptr, key.len);
-    memcpy(url + key.len, path.ptr, path.len);
     visit_digest(&visit->page, digest);
-    struct visit_record record = {.url = {url, key.len + path.len}, .path = path, .payload_digest = digest};
+    struct visit_record record = {.url = url, .path = path, .payload_digest = digest};
     if (!visit_store(visit, &record))
         stats_add(&visit->visits->stats->robots_lost, 1);
 }

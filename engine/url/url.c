@@ -379,14 +379,23 @@ void url_open(struct url *url, struct slice text)
     }
 }
 
+struct slice url_join_text(struct slice host_key, struct slice path_query, char *buffer, size_t size)
+{
+    size_t len = host_key.len + path_query.len;
+    if (len > size)
+        return (struct slice){buffer, 0};
+    memcpy(buffer, host_key.ptr, host_key.len);
+    memcpy(buffer + host_key.len, path_query.ptr, path_query.len);
+    return (struct slice){buffer, len};
+}
+
 bool url_join(struct url *url, struct slice host_key, struct slice path_query)
 {
     uint16_t size = url->size;
-    if (host_key.len + path_query.len > size)
+    struct slice text = url_join_text(host_key, path_query, url->text, size);
+    if (text.len == 0)
         return false;
-    memcpy(url->text, host_key.ptr, host_key.len);
-    memcpy(url->text + host_key.len, path_query.ptr, path_query.len);
-    url_open(url, (struct slice){url->text, host_key.len + path_query.len});
+    url_open(url, text);
     url->size = size;
     return true;
 }

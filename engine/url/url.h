@@ -63,6 +63,8 @@ void url_open(struct url *url, struct slice text);
 /* Joins the parts that url_host_key and url_path_query give, in the buffer of `url`; false if that is too
  * small. Unlike resolving, this is correct for a path that begins with "//". */
 bool url_join(struct url *url, struct slice host_key, struct slice path_query);
+/* The same as text alone, in `buffer`. Empty: that is too small. */
+struct slice url_join_text(struct slice host_key, struct slice path_query, char *buffer, size_t size);
 
 /* `copy` is initialised with its own buffer; false if it is too small. */
 bool url_copy(struct url *copy, const struct url *url);

@@ -340,5 +340,7 @@ TEST(join_undoes_the_parting)
         CHECK(slice_equals(url_path_query(&joined), url_path_query(&url)));
         CHECK_INT(joined.port, url.port);
         CHECK_INT(joined.size, sizeof buffer);
+        CHECK_SLICE(url_join_text(url_host_key(&url), url_path_query(&url), buffer, url.len), texts[i]);
+        CHECK_INT(url_join_text(url_host_key(&url), url_path_query(&url), buffer, url.len - 1u).len, 0);
     }
 }
