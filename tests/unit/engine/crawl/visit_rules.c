@@ -2,7 +2,8 @@
 #include "engine/crawl/limits.h"
 #include "tests/unit/engine/crawl/visit_routes.h"
 
-#define ALLOWED TEXT("0", "")
+#define ALLOWED   TEXT("0", "")
+#define FORBIDS_N TEXT("27", "User-agent: *\nDisallow: /n\n")
 
 static void begin(const struct route *table)
 {
@@ -12,6 +13,29 @@ static void begin(const struct route *table)
     frame.tuning.live.robots.retry_ns = CLOCK_NS_PER_MS;
 }
 
+/* One host with two pages, and this robots.txt. */
+static void begin_with(const char *robots)
+{
+    static struct route table[] = {
+        {NULL, "/robots.txt", NULL},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, "/2", TEXT("1", "b")},
+        {NULL, NULL, NULL},
+    };
+    table[0].answer = robots;
+    begin(table);
+}
+
+/* Starts the peer, crawls /1, and checks what was asked for. */
+static void check_asked(const char *expected)
+{
+    routes_start();
+    frame_push(&frame, "/1");
+    frame_run(&frame);
+    CHECK_STR(routes_asked, expected);
+}
+
+/* How long the crawl takes for what was pushed. */
 static uint64_t run(void)
 {
     uint64_t begin_ns = clock_now_ns();
@@ -21,13 +45,7 @@ static uint64_t run(void)
 
 TEST(rules_are_fetched_once_and_obeyed)
 {
-    static const struct route table[] = {
-        {NULL, "/robots.txt", TEXT("37", "User-agent: lycosa\r\nDisallow: /no/*/x\n")},
-        {NULL, "/1", TEXT("1", "a")},
-        {NULL, "/2", TEXT("1", "b")},
-        {NULL, NULL, NULL},
-    };
-    begin(table);
+    begin_with(TEXT("37", "User-agent: lycosa\r\nDisallow: /no/*/x\n"));
     routes_start();
     frame_push(&frame, "/1");
     frame_push(&frame, "/no/a/x");
@@ -44,13 +62,7 @@ TEST(rules_are_fetched_once_and_obeyed)
 
 TEST(a_crawl_delay_is_kept_between_requests)
 {
-    static const struct route table[] = {
-        {NULL, "/robots.txt", TEXT("33", "User-agent: *\r\nCrawl-delay: 0.2\r\n")},
-        {NULL, "/1", TEXT("1", "a")},
-        {NULL, "/2", TEXT("1", "b")},
-        {NULL, NULL, NULL},
-    };
-    begin(table);
+    begin_with(TEXT("33", "User-agent: *\r\nCrawl-delay: 0.2\r\n"));
     routes_start();
     frame_push(&frame, "/1");
     frame_push(&frame, "/2");
@@ -62,13 +74,7 @@ TEST(a_crawl_delay_is_kept_between_requests)
 
 TEST(rules_grow_old)
 {
-    static const struct route table[] = {
-        {NULL, "/robots.txt", ALLOWED},
-        {NULL, "/1", TEXT("1", "a")},
-        {NULL, "/2", TEXT("1", "b")},
-        {NULL, NULL, NULL},
-    };
-    begin(table);
+    begin_with(ALLOWED);
     frame.tuning.live.robots.fresh_ns = 20 * CLOCK_NS_PER_MS;
     routes_start();
     frame_push(&frame, "/1");
@@ -85,16 +91,8 @@ TEST(rules_grow_old)
 
 TEST(no_file_forbids_nothing)
 {
-    static const struct route table[] = {
-        {NULL, "/robots.txt", MISSING},
-        {NULL, "/1", TEXT("1", "a")},
-        {NULL, NULL, NULL},
-    };
-    begin(table);
-    routes_start();
-    frame_push(&frame, "/1");
-    run();
-    CHECK_STR(routes_asked, "/robots.txt /1 ");
+    begin_with(MISSING);
+    check_asked("/robots.txt /1 ");
     CHECK_INT(routes_outcome(FETCH_DONE), 1);
     routes_stop();
 }
@@ -108,10 +106,7 @@ TEST(a_server_error_forbids_everything_until_it_is_over)
         {NULL, NULL, NULL},
     };
     begin(table);
-    routes_start();
-    frame_push(&frame, "/1");
-    run();
-    CHECK_STR(routes_asked, "/robots.txt /robots.txt /1 ");
+    check_asked("/robots.txt /robots.txt /1 ");
     CHECK_INT(stats_get(&frame.stats.visits), 2);
     CHECK_INT(routes_outcome(FETCH_DONE), 1);
     routes_stop();
@@ -120,11 +115,7 @@ TEST(a_server_error_forbids_everything_until_it_is_over)
 /* One failure is one failure: not one of the connection and another of the file. */
 TEST(a_connection_that_fails_under_robots_txt_counts_once)
 {
-    static const struct route table[] = {
-        {NULL, "/robots.txt", ""},
-        {NULL, NULL, NULL},
-    };
-    begin(table);
+    begin_with("");
     frame.tuning.live.retry.host_failures_max = 3;
     routes_start();
     frame_push(&frame, "/1");
@@ -136,12 +127,7 @@ TEST(a_connection_that_fails_under_robots_txt_counts_once)
 
 TEST(too_many_requests_means_to_slow_down)
 {
-    static const struct route table[] = {
-        {NULL, "/robots.txt", "HTTP/1.1 429 Slow\r\nContent-Length: 0\r\n\r\n"},
-        {NULL, "/1", TEXT("1", "a")},
-        {NULL, NULL, NULL},
-    };
-    begin(table);
+    begin_with("HTTP/1.1 429 Slow\r\nContent-Length: 0\r\n\r\n");
     frame.tuning.live.retry.wait_ns = 200 * CLOCK_NS_PER_MS;
     routes_start();
     frame_push(&frame, "/1");
@@ -152,12 +138,7 @@ TEST(too_many_requests_means_to_slow_down)
 
 TEST(retry_after_of_robots_txt_is_kept)
 {
-    static const struct route table[] = {
-        {NULL, "/robots.txt", "HTTP/1.1 429 Slow\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"},
-        {NULL, "/1", TEXT("1", "a")},
-        {NULL, NULL, NULL},
-    };
-    begin(table);
+    begin_with("HTTP/1.1 429 Slow\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
     routes_start();
     frame_push(&frame, "/1");
     CHECK(run() >= CLOCK_NS_PER_S);
@@ -168,14 +149,9 @@ TEST(retry_after_of_robots_txt_is_kept)
 /* The pages' memory is taken by others: nobody is to blame, and it is tried again soon. */
 TEST(rules_wait_for_memory)
 {
-    static const struct route table[] = {
-        {NULL, "/robots.txt", TEXT("27", "User-agent: *\nDisallow: /n\n")},
-        {NULL, "/1", TEXT("1", "a")},
-        {NULL, NULL, NULL},
-    };
     struct buffer others[64] = {{NULL, 0}};
     unsigned count = 0;
-    begin(table);
+    begin_with(FORBIDS_N);
     routes_start();
     frame_push(&frame, "/1");
     while (stats_get(&frame.stats.requests) == 0)
@@ -198,7 +174,7 @@ TEST(a_file_that_moved_to_another_path_is_followed)
 {
     static const struct route table[] = {
         {NULL, "/robots.txt", MOVED("/moved.txt")},
-        {NULL, "/moved.txt", TEXT("27", "User-agent: *\nDisallow: /n\n")},
+        {NULL, "/moved.txt", FORBIDS_N},
         {NULL, "/1", TEXT("1", "a")},
         {NULL, NULL, NULL},
     };
@@ -212,18 +188,25 @@ TEST(a_file_that_moved_to_another_path_is_followed)
     routes_stop();
 }
 
+/* A redirect to http://b.test/r.txt, at the port of the peer. */
+static char moved[128];
+
+static void write_moved(void)
+{
+    snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
+}
+
 TEST(a_file_that_moved_to_another_host_is_asked_for_there)
 {
-    char moved[128];
-    struct route table[] = {
+    static const struct route table[] = {
         {"127.0.0.1", "/robots.txt", moved},
-        {"b.test", "/r.txt", TEXT("27", "User-agent: *\nDisallow: /n\n")},
+        {"b.test", "/r.txt", FORBIDS_N},
         {NULL, "/1", TEXT("1", "a")},
         {NULL, NULL, NULL},
     };
     begin(table);
     routes_start();
-    snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
+    write_moved();
     frame_push(&frame, "/1");
     frame_push(&frame, "/n");
     run();
@@ -236,8 +219,7 @@ TEST(a_file_that_moved_to_another_host_is_asked_for_there)
 /* Limits are for pages: a host that has reached them still runs errands. */
 TEST(errands_are_run_beyond_the_limits_of_a_host)
 {
-    char moved[128];
-    struct route table[] = {
+    static const struct route table[] = {
         {"127.0.0.1", "/robots.txt", moved},
         {"b.test", "/robots.txt", ALLOWED},
         {"b.test", "/r.txt", ALLOWED},
@@ -247,7 +229,7 @@ TEST(errands_are_run_beyond_the_limits_of_a_host)
     begin(table);
     frame.tuning.live.limits.pages_per_host_max = 1;
     routes_start();
-    snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
+    write_moved();
     frame_push_at(&frame, "b.test", "/1");
     run();
     frame_push(&frame, "/1");
@@ -260,8 +242,7 @@ TEST(errands_are_run_beyond_the_limits_of_a_host)
 /* Two hosts wait for a third that fails: both are told at once, and not one after the other's wait. */
 TEST(errands_of_a_host_that_fails_are_answered_at_once)
 {
-    char moved[128];
-    struct route table[] = {
+    static const struct route table[] = {
         {"127.0.0.1", "/robots.txt", moved},
         {"127.0.0.1", "/robots.txt", ALLOWED},
         {"c.test", "/robots.txt", moved},
@@ -274,7 +255,7 @@ TEST(errands_of_a_host_that_fails_are_answered_at_once)
     frame.tuning.live.retry.wait_ns = 3 * CLOCK_NS_PER_S;
     frame.tuning.live.retry.wait_max_ns = 3 * CLOCK_NS_PER_S;
     routes_start();
-    snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
+    write_moved();
     frame_push(&frame, "/1");
     frame_push_at(&frame, "c.test", "/1");
     run();
@@ -286,17 +267,9 @@ TEST(errands_of_a_host_that_fails_are_answered_at_once)
 
 static void check_sitemaps(enum tuning_sitemaps which, const char *file, const char *expected)
 {
-    struct route table[] = {
-        {NULL, "/robots.txt", file},
-        {NULL, "/1", TEXT("1", "a")},
-        {NULL, NULL, NULL},
-    };
-    begin(table);
+    begin_with(file);
     frame.tuning.fixed.robots.sitemaps = which;
-    routes_start();
-    frame_push(&frame, "/1");
-    run();
-    CHECK_STR(routes_asked, expected);
+    check_asked(expected);
     routes_stop();
 }
 
