@@ -1,87 +1,52 @@
 /* Loops in whole crawls of a host that refuses connections: what they take up, publish and give up. */
 #include "engine/crawl/loop.h"
 
-#include <arpa/inet.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "engine/crawl/crawl_parts.h"
-#include "lockfree/clock.h"
-#include "tests/support/check.h"
+#include "tests/unit/engine/crawl/crawl_frame.h"
 
 /* A crawl, and what is looked for in it while it runs. */
-struct trial {
-    struct crawl crawl;
-    struct tuning tuning;
-    struct tuning_error error;
-    char directory[64], seed[64], file[96];
+struct watched {
+    struct trial trial;
     int listener;                          /* bound and not listening */
     bool (*has_seen)(struct crawl *crawl); /* then the crawl is stopped; NULL: it ends by itself */
     bool wants_reload, was_seen;
 };
 
-static void prepare(struct trial *trial)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    memset(trial, 0, sizeof *trial);
-    snprintf(trial->directory, sizeof trial->directory, "/tmp/lycosa-loop-XXXXXX");
-    CHECK(mkdtemp(trial->directory) != NULL);
-    snprintf(trial->file, sizeof trial->file, "%s.ini", trial->directory);
-    trial->listener = socket(AF_INET, SOCK_STREAM, 0);
-    CHECK(bind(trial->listener, (struct sockaddr *)&address, len) == 0);
-    CHECK(getsockname(trial->listener, (struct sockaddr *)&address, &len) == 0);
-    snprintf(trial->seed, sizeof trial->seed, "http://127.0.0.1:%u/", ntohs(address.sin_port));
-    tuning_init(&trial->tuning);
-    trial->tuning.fixed.memory.sieve_bytes = trial->tuning.fixed.memory.frontier_bytes = 1 << 20;
-    trial->tuning.fixed.memory.hosts_max = 16;
-    trial->tuning.fixed.net.connections = 5;
-    trial->tuning.fixed.crawl.threads = 3;
-    trial->tuning.fixed.crawl.pin = false;
-    trial->tuning.fixed.store.kind = TUNING_STORE_NONE;
-    trial->tuning.live.crawl.max_time_ns = 30 * CLOCK_NS_PER_S;
-}
-
-static void clean_up(struct trial *trial)
-{
-    static const char *const names[] = {"seeds.txt",  "tuning.ini",           "crawl.log", "summary.json",
-                                        "state/lock", "state/journal-000001", "state"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s/%s", trial->directory, names[i]);
-        remove(path);
-    }
-    close(trial->listener);
-    remove(trial->file);
-    CHECK_INT(rmdir(trial->directory), 0);
-}
-
 static void on_tick(void *owner, struct crawl *crawl)
 {
-    struct trial *trial = owner;
-    if (!trial->has_seen || !crawl->loops)
+    struct watched *watched = owner;
+    if (!watched->has_seen || !crawl->loops)
         return;
-    if (trial->wants_reload)
+    if (watched->wants_reload)
         crawl_reload(crawl);
-    trial->wants_reload = false;
-    trial->was_seen = trial->was_seen || trial->has_seen(crawl);
-    if (trial->was_seen)
+    watched->wants_reload = false;
+    watched->was_seen = watched->was_seen || watched->has_seen(crawl);
+    if (watched->was_seen)
         crawl_stop(crawl);
 }
 
-static void run(struct trial *trial)
+static void prepare(struct watched *watched)
 {
-    char *seeds[] = {trial->seed};
-    struct crawl_options options = {.tuning = &trial->tuning,
-                                    .tuning_path = trial->wants_reload ? trial->file : NULL,
-                                    .directory = trial->directory,
-                                    .seeds = seeds,
-                                    .seed_count = 1,
-                                    .hooks = {.owner = trial, .on_tick = on_tick}};
-    if (!crawl_run(&trial->crawl, &options, &trial->error))
-        check_failed(__FILE__, __LINE__, "%s", trial->error.message);
-    CHECK(trial->was_seen || !trial->has_seen);
+    struct trial *trial = &watched->trial;
+    memset(watched, 0, sizeof *watched);
+    trial_init(trial);
+    watched->listener = trial_seed_in_vain(trial);
+    trial->tuning.fixed.net.connections = 5;
+    trial->tuning.fixed.crawl.threads = 3;
+    trial->tuning.live.crawl.max_time_ns = 30 * CLOCK_NS_PER_S;
+    trial->options.hooks = (struct crawl_hooks){.owner = watched, .on_tick = on_tick};
+}
+
+static void clean_up(struct watched *watched)
+{
+    close(watched->listener);
+    trial_fini(&watched->trial);
+}
+
+static void run(struct watched *watched)
+{
+    if (!trial_run(&watched->trial))
+        check_failed(__FILE__, __LINE__, "%s", watched->trial.error.message);
+    CHECK(watched->was_seen || !watched->has_seen);
 }
 
 /* The shares of connections and of memory add up; all loops turn, sleep in their rings and say so. */
@@ -102,11 +67,11 @@ static bool all_loops_turn(struct crawl *crawl)
 
 TEST(loops_share_what_there_is_and_turn)
 {
-    static struct trial trial;
-    prepare(&trial);
-    trial.has_seen = all_loops_turn;
-    run(&trial);
-    clean_up(&trial);
+    static struct watched watched;
+    prepare(&watched);
+    watched.has_seen = all_loops_turn;
+    run(&watched);
+    clean_up(&watched);
 }
 
 /* Each loop takes up the new file in a turn of its own. */
@@ -138,33 +103,34 @@ static bool all_parts_have_reloaded(struct crawl *crawl)
 
 TEST(a_reloaded_file_reaches_every_part_of_every_loop)
 {
-    static struct trial trial;
-    prepare(&trial);
-    FILE *file = fopen(trial.file, "w");
-    CHECK(file && fputs("[retry]\ntimes = 17\n", file) >= 0 && fclose(file) == 0);
-    trial.wants_reload = true;
-    trial.has_seen = all_parts_have_reloaded;
-    run(&trial);
-    clean_up(&trial);
+    static struct watched watched;
+    prepare(&watched);
+    char path[TRIAL_PATH_BYTES];
+    trial_write(&watched.trial, "reloaded.ini", "[retry]\ntimes = 17\n");
+    watched.trial.options.tuning_path = trial_path(&watched.trial, "reloaded.ini", path);
+    watched.wants_reload = true;
+    watched.has_seen = all_parts_have_reloaded;
+    run(&watched);
+    clean_up(&watched);
 }
 
 /* A host that is given up takes its URLs with it, each with a line; then nothing is left to do. */
 TEST(the_urls_of_a_host_that_is_given_up_get_their_verdict)
 {
-    static struct trial trial;
-    char path[128];
+    static struct watched watched;
+    char path[TRIAL_PATH_BYTES];
     size_t len;
-    prepare(&trial);
-    trial.tuning.live.retry.wait_ns = trial.tuning.live.retry.wait_max_ns = CLOCK_NS_PER_MS;
-    trial.tuning.live.retry.host_failures_max = 3;
-    trial.tuning.live.retry.host_time_max_ns = 0;
-    trial.tuning.live.politeness.host_min_idle_ns = trial.tuning.live.politeness.address_min_idle_ns = 0;
-    run(&trial);
-    CHECK_STR(end_name(trial.crawl.end.why), "nothing"); /* all is done, and no page came */
-    snprintf(path, sizeof path, "%s/crawl.log", trial.directory);
-    char *log = check_read_file(path, &len);
-    CHECK(strstr(log, trial.seed) != NULL);
+    prepare(&watched);
+    watched.trial.tuning.live.retry.wait_ns = watched.trial.tuning.live.retry.wait_max_ns = CLOCK_NS_PER_MS;
+    watched.trial.tuning.live.retry.host_failures_max = 3;
+    watched.trial.tuning.live.retry.host_time_max_ns = 0;
+    watched.trial.tuning.live.politeness.host_min_idle_ns =
+        watched.trial.tuning.live.politeness.address_min_idle_ns = 0;
+    run(&watched);
+    CHECK_STR(end_name(watched.trial.crawl.end.why), "nothing"); /* all is done, and no page came */
+    char *log = check_read_file(trial_path(&watched.trial, "crawl/crawl.log", path), &len);
+    CHECK(strstr(log, watched.trial.seeds[0]) != NULL);
     CHECK(strstr(log, "3t,host-given-up\n") != NULL);
     free(log);
-    clean_up(&trial);
+    clean_up(&watched);
 }

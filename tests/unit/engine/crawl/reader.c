@@ -7,9 +7,8 @@
 
 #include "engine/content/limits.h"
 #include "engine/robots/robots_tag.h"
-#include "engine/url/canonical.h"
 #include "lockfree/clock.h"
-#include "tests/support/check.h"
+#include "tests/unit/engine/crawl/harvest_frame.h"
 #include "tests/unit/engine/crawl/journal_records.h"
 
 #define LONG_BYTES    (4u << 20)
@@ -22,79 +21,27 @@
 #define IS_SANITIZED false
 #endif
 
-static struct tuning tuning;
-static struct frontier frontier;
-static struct frontier_loop queues;
-static struct sieve sieve;
-static struct sieve_loop sieves;
-static struct scope *scope;
-static struct stats stats;
-static struct harvest harvest;
 static struct buffer_pool pool;
 static struct reader reader;
 static bool reads_styles;
-static char base_text[] = "http://a.it/dir/page";
-static struct url base;
 
-static void resolve(void *owner, struct host *host)
+static void begin_reader(size_t memory)
 {
-    (void)owner;
-    (void)host;
-}
-
-static bool abandon(void *owner, struct host *host)
-{
-    (void)owner;
-    (void)host;
-    return true;
-}
-
-static void wake(void *owner, unsigned index)
-{
-    (void)owner;
-    (void)index;
-}
-
-static void begin(size_t memory)
-{
-    struct tuning_error error;
-    struct frontier_loop_options options = {.resolve = resolve, .abandon = abandon, .wake = wake};
-    tuning_init(&tuning);
-    tuning.fixed.scope.mode = TUNING_SCOPE_ANY;
+    set_up();
     tuning.fixed.memory.sieve_bytes = 8 << 20;
     tuning.fixed.memory.frontier_bytes = 64 << 20;
-    tuning.fixed.memory.hosts_max = 16;
     tuning.fixed.scope.depth_max = 0;
-    stats = (struct stats){0};
-    scope = scope_create(&tuning.fixed.scope, &error);
-    CHECK(scope);
-    CHECK_INT(frontier_init(&frontier, &tuning), 0);
-    CHECK_INT(frontier_loop_init(&queues, &frontier, &options), 0);
-    CHECK_INT(sieve_init(&sieve, &tuning), 0);
-    sieve_loop_init(&sieves, &sieve);
-    url_open(&base, slice_of(base_text));
-    scope_add_seed(scope, &base);
-    CHECK(harvest_init(&harvest, &(struct harvest_options){.frontier = &queues,
-                                                           .sieve = &sieves,
-                                                           .stats = &stats,
-                                                           .tuning = &tuning,
-                                                           .scope = scope,
-                                                           .canonical = CANONICAL_FRAGMENT}));
+    begin();
     buffer_pool_init(&pool, memory);
     CHECK(reader_init(&reader, &pool, &harvest,
                       &(struct decode_options){.bytes_max = 32 << 20, .ratio_max = 10000}));
 }
 
-static void finish(void)
+static void finish_reader(void)
 {
     reader_fini(&reader);
     buffer_pool_fini(&pool);
-    harvest_fini(&harvest);
-    sieve_loop_fini(&sieves);
-    sieve_fini(&sieve);
-    frontier_loop_fini(&queues);
-    frontier_fini(&frontier);
-    scope_destroy(scope);
+    finish();
 }
 
 static void begin_page(const char *type, const char *coding, struct slice body)
@@ -187,7 +134,7 @@ static struct slice packed(struct slice text)
 
 TEST(a_page_gives_its_links)
 {
-    begin(1 << 20);
+    begin_reader(1 << 20);
     read_page("text/html", "", SLICE("<base href=/b/><a href=x><a href=http://b.it/>"));
     CHECK_INT(reader.outcome, FETCH_DONE);
     CHECK_INT(stats_get(&stats.links), 2);
@@ -195,42 +142,42 @@ TEST(a_page_gives_its_links)
     read_page("text/html", "gzip", packed(SLICE("<a href=y>")));
     CHECK_INT(reader.body_bytes, 10);
     CHECK_INT(stats_get(&stats.urls_in), 3);
-    finish();
+    finish_reader();
 }
 
 TEST(nofollow_counts_and_takes_nothing)
 {
-    begin(1 << 20);
+    begin_reader(1 << 20);
     read_page("text/html", "", SLICE("<a href=x><meta name=robots content=nofollow>"));
     CHECK_INT(reader.tags & ROBOTS_TAG_NOFOLLOW, ROBOTS_TAG_NOFOLLOW);
     CHECK_INT(stats_get(&stats.links_nofollow), 1);
     CHECK_INT(stats_get(&stats.urls_in), 0);
-    finish();
+    finish_reader();
 }
 
 TEST(links_beyond_the_bound_are_lost)
 {
-    begin(64 << 20);
+    begin_reader(64 << 20);
     read_page("text/html", "", numbered("<html>", "<a href=#>", 1 << 20));
     CHECK_INT(stats_get(&stats.urls_in), tuning.fixed.limits.links_per_page_max);
     CHECK_INT(stats_get(&stats.links), stats_get(&stats.urls_in) + stats_get(&stats.links_lost));
-    finish();
+    finish_reader();
 }
 
 TEST(a_sitemap_is_read_in_pieces)
 {
-    begin(64 << 20);
+    begin_reader(64 << 20);
     struct slice map = numbered("<urlset>", "<url><loc>http://a.it/#</loc></url>", 1 << 20);
     longest_part("text/xml", "gzip", packed(map));
     CHECK_INT(reader.outcome, FETCH_DONE);
     CHECK(stats_get(&stats.urls_in) > 3 * tuning.fixed.limits.links_per_page_max);
     CHECK_INT(stats_get(&stats.urls_in), stats_get(&stats.links));
-    finish();
+    finish_reader();
 }
 
 TEST(without_memory_what_fits_is_read)
 {
-    begin(1 << 20);
+    begin_reader(1 << 20);
     struct slice page = numbered("<html>", "<a href=#>", 4 << 20);
     read_page("text/html", "gzip", packed(page));
     CHECK_INT(reader.outcome, FETCH_NO_MEMORY);
@@ -238,7 +185,7 @@ TEST(without_memory_what_fits_is_read)
     CHECK(pool.bytes_used <= pool.bytes_max);
     read_page("text/html; charset=utf-16le", "", (struct slice){page.ptr, 2 << 20});
     CHECK_INT(reader.outcome, FETCH_NO_MEMORY);
-    finish();
+    finish_reader();
 }
 
 /* A page stops where the journal may not take another batch of links, and goes on from there. */
@@ -248,7 +195,7 @@ TEST(a_full_journal_stops_the_page)
     static struct journal_loop book;
     char html[LINKS * 16];
     size_t len = 0;
-    begin(1 << 20);
+    begin_reader(1 << 20);
     CHECK_INT(journal_loop_init(&book, 0), 0);
     harvest.journal = &book;
     for (unsigned i = 0; i < LINKS; i++)
@@ -266,14 +213,14 @@ TEST(a_full_journal_stops_the_page)
     CHECK_INT(stats_get(&stats.urls_in), LINKS);
     CHECK(!reader.owner && reader.phase == READER_IDLE);
     journal_loop_fini(&book);
-    finish();
+    finish_reader();
 }
 
 /* Of all kinds of long documents, none holds its loop for longer than that. */
 TEST(no_part_takes_long)
 {
     SKIP_IF_SLOWED_DOWN();
-    begin(256 << 20);
+    begin_reader(256 << 20);
     const uint64_t limit = (IS_SANITIZED ? 100 : 5) * CLOCK_NS_PER_MS;
     static const struct {
         const char *type, *head, *unit;
@@ -303,14 +250,14 @@ TEST(no_part_takes_long)
                (double)coded / 1e6);
         CHECK(plain < limit && coded < limit);
     }
-    finish();
+    finish_reader();
 }
 
 /* Nor does any that was made for it: what is long and no link, and what is nearly the end of something. */
 TEST(no_part_of_a_hostile_document_takes_long)
 {
     SKIP_IF_SLOWED_DOWN();
-    begin(256 << 20);
+    begin_reader(256 << 20);
     const uint64_t limit = (IS_SANITIZED ? 100 : 5) * CLOCK_NS_PER_MS;
     static const struct {
         const char *type, *head, *unit;
@@ -352,5 +299,5 @@ TEST(no_part_of_a_hostile_document_takes_long)
         CHECK(longest < limit);
     }
     reads_styles = false;
-    finish();
+    finish_reader();
 }

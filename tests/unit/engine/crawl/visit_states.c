@@ -252,13 +252,8 @@ static void answer_at_length(struct peer *peer, int fd)
     if (!peer_read_request(fd, request, sizeof request))
         return;
     peer_send(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 300000\r\n\r\n");
-    for (size_t sent = 0; sent < sizeof body;) {
-        ssize_t len = send(fd, body + sent, sizeof body - sent, MSG_NOSIGNAL);
-        if (len <= 0)
-            return;
-        sent += (size_t)len;
-    }
-    peer_read_all(fd);
+    if (peer_send_bytes(fd, body, sizeof body))
+        peer_read_all(fd);
 }
 
 static struct visit *turn_until_on_hold(void)
