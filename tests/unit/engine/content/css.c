@@ -3,25 +3,11 @@
 #include <stdlib.h>
 
 #include "engine/content/limits.h"
-#include "engine/content/links.h"
-#include "tests/support/check.h"
+#include "tests/unit/engine/content/found_links.h"
 
 static const char *scan(const char *css)
 {
-    static char out[4096], text[1024];
-    static struct link found[64];
-    struct links links;
-    size_t len = strlen(css), used = 0;
-    char *copy = check_guard_copy(css, len);
-    links_init(&links, found, 64);
-    links_set_text(&links, text, sizeof(text));
-    css_scan(&links, (struct slice){copy, len});
-    out[0] = '\0';
-    for (size_t i = 0; i < links.count; i++)
-        used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%s %.*s", i ? "\n" : "",
-                                 link_kind_name(found[i].kind), (int)found[i].url.len, found[i].url.ptr);
-    check_guard_free(copy, len);
-    return out;
+    return found_in(css, css_scan);
 }
 
 TEST(urls_are_found_quoted_or_not)
@@ -112,7 +98,6 @@ TEST(every_prefix_is_read_within_its_bounds)
 TEST(decoded_urls_without_room_are_counted)
 {
     struct link found[4];
-    struct links links;
     links_init(&links, found, 4);
     css_scan(&links, SLICE("url(a\\)b) url(c)"));
     CHECK_INT(links.count, 1);

@@ -1,11 +1,7 @@
 #include "engine/content/decode.h"
 
-#include <libdeflate.h>
-#include <stdlib.h>
-#include <zstd.h>
-
 #include "engine/content/limits.h"
-#include "tests/support/check.h"
+#include "tests/unit/engine/content/packed.h"
 
 #define OUT_BYTES (4 << 20)
 
@@ -28,36 +24,9 @@ static void fresh(uint64_t bytes_max, uint64_t ratio_max)
     CHECK(decoder);
 }
 
-/* Memory that lives as long as the program. */
-static char *lasting(size_t size)
-{
-    static char *blocks[256];
-    static size_t count;
-    CHECK(count < sizeof(blocks) / sizeof(blocks[0]));
-    return blocks[count++] = malloc(size);
-}
-
-static struct slice packed(const char *coding, struct slice text)
-{
-    size_t max = 2 * text.len + 1000, len = 0;
-    char *bytes = lasting(max);
-    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
-    if (strcmp(coding, "gzip") == 0)
-        len = libdeflate_gzip_compress(compressor, text.ptr, text.len, bytes, max);
-    else if (strcmp(coding, "zlib") == 0)
-        len = libdeflate_zlib_compress(compressor, text.ptr, text.len, bytes, max);
-    else if (strcmp(coding, "raw") == 0)
-        len = libdeflate_deflate_compress(compressor, text.ptr, text.len, bytes, max);
-    else if (strcmp(coding, "zstd") == 0)
-        len = ZSTD_compress(bytes, max, text.ptr, text.len, 3);
-    libdeflate_free_compressor(compressor);
-    CHECK(len > 0);
-    return (struct slice){bytes, len};
-}
-
 static struct slice joined(struct slice a, struct slice b)
 {
-    char *bytes = lasting(a.len + b.len + 1);
+    char *bytes = packed_memory(a.len + b.len + 1);
     memcpy(bytes, a.ptr, a.len);
     memcpy(bytes + a.len, b.ptr, b.len);
     return (struct slice){bytes, a.len + b.len};

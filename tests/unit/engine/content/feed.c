@@ -1,24 +1,10 @@
 #include "engine/content/feed.h"
 
-#include "tests/support/check.h"
-
-static struct links links;
+#include "tests/unit/engine/content/found_links.h"
 
 static const char *scan(const char *xml)
 {
-    static char out[4096], text[1024];
-    static struct link found[64];
-    size_t len = strlen(xml), used = 0;
-    char *copy = check_guard_copy(xml, len);
-    links_init(&links, found, 64);
-    links_set_text(&links, text, sizeof(text));
-    feed_scan(&links, (struct slice){copy, len});
-    out[0] = '\0';
-    for (size_t i = 0; i < links.count; i++)
-        used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%s %.*s", i ? "\n" : "",
-                                 link_kind_name(found[i].kind), (int)found[i].url.len, found[i].url.ptr);
-    check_guard_free(copy, len);
-    return out;
+    return found_in(xml, feed_scan);
 }
 
 TEST(rss_items_point_to_pages)

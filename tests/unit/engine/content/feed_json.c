@@ -2,27 +2,18 @@
 
 #include <stdlib.h>
 
-#include "tests/support/check.h"
-
-static struct links links;
+#include "tests/unit/engine/content/found_links.h"
 
 /* Read in steps of so many bytes. */
 static const char *scan_in_steps(struct slice json, size_t step)
 {
-    static char out[4096], text[1024];
-    static struct link found[64];
     struct feed_json feed;
-    size_t used = 0;
     char *copy = check_guard_copy(json.ptr, json.len);
-    links_init(&links, found, 64);
-    links_set_text(&links, text, sizeof(text));
+    found_begin();
     feed_json_begin(&feed, &links, (struct slice){copy, json.len});
     while (!feed_json_step(&feed, step))
         ;
-    out[0] = '\0';
-    for (size_t i = 0; i < links.count; i++)
-        used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%s %.*s", i ? "\n" : "",
-                                 link_kind_name(found[i].kind), (int)found[i].url.len, found[i].url.ptr);
+    const char *out = found_text();
     check_guard_free(copy, json.len);
     return out;
 }

@@ -1,23 +1,10 @@
 #include "engine/content/link_header.h"
 
-#include "tests/support/check.h"
+#include "tests/unit/engine/content/found_links.h"
 
 static const char *scan(const char *value)
 {
-    static char out[4096];
-    static struct link found[64];
-    struct links links;
-    size_t len = strlen(value), used = 0;
-    char *copy = check_guard_copy(value, len);
-    links_init(&links, found, 64);
-    link_header_scan(&links, (struct slice){copy, len});
-    out[0] = '\0';
-    for (size_t i = 0; i < links.count; i++)
-        used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%s %.*s%s", i ? "\n" : "",
-                                 link_kind_name(found[i].kind), (int)found[i].url.len, found[i].url.ptr,
-                                 found[i].flags & LINK_NOFOLLOW ? " nofollow" : "");
-    check_guard_free(copy, len);
-    return out;
+    return found_in(value, link_header_scan);
 }
 
 TEST(links_have_relations)

@@ -1,10 +1,6 @@
 #include "engine/content/unpack.h"
 
-#include <libdeflate.h>
-#include <stdlib.h>
-#include <zstd.h>
-
-#include "tests/support/check.h"
+#include "tests/unit/engine/content/packed.h"
 
 /* Memory that counts what it was asked for and ends at a bound. */
 struct test_room {
@@ -56,26 +52,6 @@ static const char *unpacked(const char *codings, struct slice bytes)
     struct unpack_body body = {
         .codings = slice_of(codings), .content_type = SLICE("text/html"), .bytes = bytes};
     return unpacked_within(body, SIZE_MAX);
-}
-
-static struct slice packed(const char *coding, struct slice text)
-{
-    static char *blocks[64];
-    static size_t count;
-    size_t max = text.len + text.len / 2 + 1000, len = 0;
-    char *bytes = blocks[count++] = malloc(max);
-    CHECK(count < sizeof(blocks) / sizeof(blocks[0]));
-    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
-    if (strcmp(coding, "gzip") == 0)
-        len = libdeflate_gzip_compress(compressor, text.ptr, text.len, bytes, max);
-    else if (strcmp(coding, "zlib") == 0)
-        len = libdeflate_zlib_compress(compressor, text.ptr, text.len, bytes, max);
-    else if (strcmp(coding, "raw") == 0)
-        len = libdeflate_deflate_compress(compressor, text.ptr, text.len, bytes, max);
-    else
-        len = ZSTD_compress(bytes, max, text.ptr, text.len, 3);
-    libdeflate_free_compressor(compressor);
-    return (struct slice){bytes, len};
 }
 
 /* Text of `len` bytes that compresses to about a quarter. */
