@@ -332,41 +332,15 @@ TEST(a_host_that_has_left_makes_room_at_its_address)
     finish();
 }
 
-static void *run_loop(void *argument)
-{
-    struct frontier_loop *loop = argument;
-    unsigned pushed = 0;
-    uint64_t until = clock_now_ns() + 60 * S;
-    while (lf_load(&popped, relaxed) < 2 * PUSHES) {
-        for (int i = 0; i < 10 && pushed < PUSHES; i++, pushed++)
-            push(loop, (pushed * 7919 + loop->index) % HOSTS, "/some/path");
-        uint64_t moment = clock_now_ns();
-        CHECK(moment < until);
-        frontier_turn(loop, moment);
-        struct host *host = frontier_take(loop, moment);
-        if (host)
-            visit(loop, host);
-    }
-    return NULL;
-}
-
 static void run_two_loops(uint64_t address_lives_ns)
 {
     ratio_mode();
     tuning.live.politeness.host_min_idle_ns = 0;
     tuning.live.politeness.address_min_idle_ns = 0;
     begin(2, ADDRESSES);
-    now = 0;
     lives_ns = address_lives_ns;
     wanders = lives_ns;
-    lf_store(&popped, 0, relaxed);
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        CHECK(pthread_create(&threads[i], NULL, run_loop, &loops[i]) == 0);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    CHECK_INT(popped, 2 * PUSHES);
-    CHECK_INT(loops[0].urls.bytes_in_use + loops[1].urls.bytes_in_use, 0);
+    run_both_loops();
     finish();
 }
 

@@ -215,59 +215,18 @@ TEST(a_push_to_a_retired_host_makes_it_anew)
     finish();
 }
 
-/* As above, with fewer records than hosts: each is retired and made anew many times. */
-enum { RECORDS = 100, SCARCE_PUSHES = 20000 };
-
-static bool try_push(struct frontier_loop *loop, unsigned number)
-{
-    char buffer[256], text[256];
-    struct url url;
-    url_init(&url, buffer, sizeof buffer);
-    snprintf(text, sizeof text, "http://h%u.test/some/path", number);
-    CHECK(url_parse(&url, NULL, slice_of(text)) == URL_OK);
-    struct frontier_place place = {.url = &url, .hash = frontier_hash(loop, &url)};
-    struct host_item *item = host_item_acquire(&loop->urls, url_path_query(&url));
-    CHECK(item != NULL);
-    if (frontier_push(loop, &place, item))
-        return true;
-    host_item_release(&loop->urls, item);
-    return false;
-}
-
-static void *run_scarce_loop(void *argument)
-{
-    struct frontier_loop *loop = argument;
-    unsigned pushed = 0;
-    uint64_t until = clock_now_ns() + 60 * S;
-    while (lf_load(&popped, relaxed) < 2 * SCARCE_PUSHES) {
-        for (int i = 0; i < 10 && pushed < SCARCE_PUSHES; i++)
-            pushed += try_push(loop, (pushed * 7919 + loop->index) % HOSTS);
-        uint64_t moment = clock_now_ns();
-        CHECK(moment < until);
-        frontier_turn(loop, moment);
-        struct host *host = frontier_take(loop, moment);
-        if (host)
-            visit(loop, host);
-    }
-    return NULL;
-}
-
+/* With fewer records than hosts: each is retired and made anew many times. */
 TEST(two_loops_that_retire_hosts_lose_nothing_and_never_meet)
 {
+    enum { RECORDS = 100 };
     short_rests();
     tuning.live.politeness.host_min_idle_ns = 0;
     hosts_max = RECORDS;
     begin(2, ADDRESSES);
     hosts_max = 5000;
-    now = 0;
-    lf_store(&popped, 0, relaxed);
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        CHECK(pthread_create(&threads[i], NULL, run_scarce_loop, &loops[i]) == 0);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    CHECK_INT(popped, 2 * SCARCE_PUSHES);
-    CHECK_INT(loops[0].urls.bytes_in_use + loops[1].urls.bytes_in_use, 0);
+    is_scarce = true;
+    run_both_loops();
+    is_scarce = false;
     CHECK(lf_load(&frontier.hosts.count, relaxed) <= RECORDS);
     finish();
 }

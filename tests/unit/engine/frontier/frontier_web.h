@@ -93,7 +93,8 @@ static inline void finish(void)
     frontier_fini(&frontier);
 }
 
-static inline struct host *push(struct frontier_loop *loop, unsigned number, const char *path)
+/* The host that the URL was pushed to; NULL: there is no room for another host. */
+static inline struct host *try_push(struct frontier_loop *loop, unsigned number, const char *path)
 {
     char buffer[256], text[256];
     struct url url;
@@ -103,8 +104,17 @@ static inline struct host *push(struct frontier_loop *loop, unsigned number, con
     struct frontier_place place = {.url = &url, .hash = frontier_hash(loop, &url)};
     struct host_item *item = host_item_acquire(&loop->urls, url_path_query(&url));
     CHECK(item != NULL);
-    CHECK(frontier_push(loop, &place, item));
-    return place.host;
+    if (frontier_push(loop, &place, item))
+        return place.host;
+    host_item_release(&loop->urls, item);
+    return NULL;
+}
+
+static inline struct host *push(struct frontier_loop *loop, unsigned number, const char *path)
+{
+    struct host *host = try_push(loop, number, path);
+    CHECK(host);
+    return host;
 }
 
 static inline void check_item(struct host *host, const char *path)
@@ -161,4 +171,41 @@ static inline void visit(struct frontier_loop *loop, struct host *host)
     lf_fetch_sub(&at_address[address], 1, relaxed);
     lf_fetch_sub(&at_host[number], 1, relaxed);
     frontier_return(loop, host, &(struct politeness_visit){.spent_ns = 0}, clock_now_ns());
+}
+
+static bool is_scarce; /* there are fewer records than hosts: a push may fail, and is tried again */
+
+static inline void *run_loop(void *argument)
+{
+    struct frontier_loop *loop = argument;
+    unsigned pushed = 0;
+    uint64_t until = clock_now_ns() + 60 * S;
+    while (lf_load(&popped, relaxed) < 2 * PUSHES) {
+        for (int i = 0; i < 10 && pushed < PUSHES; i++) {
+            struct host *host = try_push(loop, (pushed * 7919 + loop->index) % HOSTS, "/some/path");
+            CHECK(host || is_scarce);
+            pushed += host != NULL;
+        }
+        uint64_t moment = clock_now_ns();
+        CHECK(moment < until);
+        frontier_turn(loop, moment);
+        struct host *host = frontier_take(loop, moment);
+        if (host)
+            visit(loop, host);
+    }
+    return NULL;
+}
+
+/* Between begin and finish. */
+static inline void run_both_loops(void)
+{
+    pthread_t threads[2];
+    now = 0;
+    lf_store(&popped, 0, relaxed);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, run_loop, &loops[i]) == 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(popped, 2 * PUSHES);
+    CHECK_INT(loops[0].urls.bytes_in_use + loops[1].urls.bytes_in_use, 0);
 }
