@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Bodies that end early: what came is stored and marked, its links are followed, the log says what cut it; a cut by
 disconnection is tried again before that. A rest that comes late is nobody's answer; who never answers is given up."""
-import shutil
 import socket
 import sys
-import tempfile
 import threading
 from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
+from listener import Site, read_request  # noqa: E402
 from simulated import RUDE, Crawl, main, merge  # noqa: E402
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -27,38 +26,15 @@ def whole(body):
     return HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-class Scripts:
-    """A server of one host: {path: script(connection)}; what is not there is a page without links."""
+class Scripts(Site):
+    """{path: script(connection)}; what is not there is a page without links."""
 
     def __init__(self, scripts):
-        self.scripts, self.asked = scripts, Counter()
+        self.scripts, self.asked, self.over = scripts, Counter(), threading.Event()
 
-    def __enter__(self):
-        self.directory = Path(tempfile.mkdtemp(prefix="lycosa-cut-"))
-        self.dns = "127.0.0.1:1"  # names are not used
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.over = threading.Event()
-        threading.Thread(target=self.accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
+    def __exit__(self, *what):
         self.over.set()
-        self.listener.close()
-        shutil.rmtree(self.directory)
-
-    def seeds(self):
-        path = self.directory / "seeds.txt"
-        path.write_text(f"http://127.0.0.1:{self.port}/\n")
-        return path
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        super().__exit__(*what)
 
     def serve(self, connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -72,13 +48,10 @@ class Scripts:
                 pass  # the crawler has had enough
 
     def read_path(self, connection):
-        data = b""
-        while b"\r\n\r\n" not in data:
-            piece = connection.recv(4096)
-            if not piece:
-                return None
-            data += piece
-        path = data.split(b" ")[1].decode()
+        request = read_request(connection)
+        if not request:
+            return None
+        path = request.split(b" ")[1].decode()
         self.asked[path] += 1
         return path
 

@@ -5,57 +5,32 @@ import re
 import shutil
 import socket
 import ssl
-import subprocess
 import sys
-import tempfile
-import threading
 import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
+from listener import Site, load_certificate, read_request  # noqa: E402
 from simulated import RUDE, Crawl, main, merge  # noqa: E402
 
 PAGES = 8
 
 
-class SecureSite:
+class SecureSite(Site):
     """One host, every page on a connection of its own; `resumed` has a truth value per handshake."""
+    scheme = "https"
 
     def __init__(self, version):
-        self.version, self.resumed = version, []
-
-    def __enter__(self):
-        self.directory = Path(tempfile.mkdtemp(prefix="lycosa-tls-"))
-        self.dns = "127.0.0.1:1"  # names are not used
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out",
-                        "cert.pem", "-days", "2", "-subj", "/CN=localhost"], cwd=self.directory, check=True,
-                       capture_output=True)
+        self.resumed = []
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.set_ciphers("DEFAULT:@SECLEVEL=0")
-        self.context.minimum_version = self.context.maximum_version = self.version
-        self.context.load_cert_chain(self.directory / "cert.pem", self.directory / "key.pem")
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.context.minimum_version = self.context.maximum_version = version
+
+    def __enter__(self):
+        super().__enter__()
+        load_certificate(self.context, self.directory)
         return self
-
-    def __exit__(self, *_):
-        self.listener.close()
-        shutil.rmtree(self.directory)
-
-    def seeds(self):
-        path = self.directory / "seeds.txt"
-        path.write_text(f"https://127.0.0.1:{self.port}/\n")
-        return path
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
         with connection:
@@ -68,12 +43,8 @@ class SecureSite:
                 pass  # the crawler has had enough
 
     def answer(self, connection):
-        data = b""
-        while b"\r\n\r\n" not in data:
-            piece = connection.recv(4096)
-            if not piece:
-                return
-            data += piece
+        if not read_request(connection):
+            return
         body = b"".join(b'<a href="/%d">x</a>' % i for i in range(PAGES))
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n"
                            b"Content-Length: %d\r\n\r\n" % len(body) + body)

@@ -2,6 +2,7 @@
 """lycosa fetch against servers that break the rules, plain and inside TLS: each fault gives its named outcome,
 the program ends in order (its own assertions check descriptors, buffers and operations), and what one response
 brought is never taken for the next."""
+import itertools
 import json
 import os
 import shutil
@@ -10,36 +11,26 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from listener import Listener, load_certificate, read_request  # noqa: E402
 
 LYCOSA = os.path.join(os.environ["BUILD_DIR"], "lycosa")
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 
-class Server:
-    """Runs `script(connection, number)` over each connection, in a thread of its own."""
+class Server(Listener):
+    """Runs `script(connection, number)` over each connection."""
 
     def __init__(self, script, context=None):
-        self.script, self.context = script, context
-        self.count = 0
-        self.listener = socket.socket()
-        self.listener.bind(("127.0.0.1", 0))
-        self.listener.listen(64)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.script, self.context, self.numbers = script, context, itertools.count(1)
+        super().__init__(self.run_script)
 
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            self.count += 1
-            threading.Thread(target=self.serve, args=(connection, self.count), daemon=True).start()
-
-    def serve(self, connection, number):
+    def run_script(self, connection):
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            number = next(self.numbers)
             if self.context:
                 connection = self.context.wrap_socket(connection, server_side=True)
             self.script(connection, number)
@@ -47,19 +38,6 @@ class Server:
             pass  # the client has had enough
         finally:
             connection.close()
-
-    def stop(self):
-        self.listener.close()
-
-
-def read_request(connection):
-    data = b""
-    while b"\r\n\r\n" not in data:
-        piece = connection.recv(4096)
-        if not piece:
-            return None
-        data += piece
-    return data
 
 
 def drain(connection):
@@ -190,7 +168,7 @@ def check_case(name, scheme, context, folder):
     script, outcome, body = CASES[name]
     server = Server(script, context)
     lines, bodies = fetch_bodies("%s://127.0.0.1:%d/" % (scheme, server.port), folder)
-    server.stop()
+    server.close()
     expected = outcome[scheme] if isinstance(outcome, dict) else outcome
     assert lines[0]["outcome"] == expected, (name, scheme, lines[0])
     assert bodies[0] == body, (name, scheme, bodies[0])
@@ -201,7 +179,7 @@ def check_sequence(script, scheme, context, folder, repeat=6):
     server = Server(script, context)
     lines, bodies = fetch_bodies("%s://127.0.0.1:%d/" % (scheme, server.port), folder, "--repeat",
                                  str(repeat))
-    server.stop()
+    server.close()
     for line, body in zip(lines, bodies):
         assert (line["outcome"], body) in (("done", b"hello"), ("unsolicited", b"")), (script.__name__, line, body)
     return lines
@@ -212,16 +190,14 @@ def check_no_end(scheme, context):
     for script in (endless(HEAD + b"\r\n", b"x" * 65536), lambda c, n: drain(c)):
         server = Server(script, context)
         line, = fetch("%s://127.0.0.1:%d/" % (scheme, server.port), "--max-time", "0.5")
-        server.stop()
+        server.close()
         assert line["outcome"] == "exchange-timeout" and 500 <= line["total_ms"] < 20000, line
 
 
 def make_context(folder):
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out",
-                    "cert.pem", "-days", "2", "-subj", "/CN=localhost"], cwd=folder, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.maximum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem"))
+    load_certificate(context, folder)
     return context
 
 
