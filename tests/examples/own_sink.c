@@ -1,5 +1,5 @@
-/* Another program that runs a crawl: pages go to a sink of its own, nothing is stored. engine/README.md shows
- * this program; the test beside it runs it. */
+/* Another program that runs a crawl: pages go to a sink of its own, nothing is stored. engine/crawl/README.md
+ * shows this program; the test beside it runs it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

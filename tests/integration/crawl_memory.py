@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from simulated import RUDE, Crawl, Pages, is_sanitized, main, merge  # noqa: E402
 
 MIB = 1 << 20
-# As engine/README.md states it.
+# As engine/tuning/README.md states it.
 HOST_BYTES, NAME_BYTES, LOOP_BYTES, CONSTANT_BYTES = 900, 420, 20 * MIB, 8 * MIB
 HTML = {"Content-Type": "text/html"}
 

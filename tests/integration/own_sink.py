@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example of engine/README.md: a program of its own runs a crawl and gets every page, decoded."""
+"""The example of engine/crawl/README.md: a program of its own runs a crawl and gets every page, decoded."""
 import subprocess
 import sys
 from pathlib import Path

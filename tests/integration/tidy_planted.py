@@ -8,6 +8,10 @@ import tempfile
 
 TIDY = pathlib.Path(__file__).resolve().parents[2] / "tools" / "tidy"
 CLEAN = {
+    "lockfree/README.md": "# lockfree\n",
+    "net/README.md": "# net: see [low](low.h)\n",
+    "engine/README.md": "# engine: see [url](url/README.md)\n",
+    "engine/url/README.md": "# url\n",
     "lockfree/atomic.h": "#pragma once\n#define lf_load(place, order) atomic_load_explicit(place, order)\n",
     "net/low.h": '#pragma once\n\n#include "lockfree/atomic.h"\n',
     "engine/url/noun.h": '#pragma once\n\n#include "net/low.h"\n',
@@ -33,6 +37,9 @@ PLANTED = [  # what tidy says, and the files that make it say so
     ("a blocking call", {"engine/url/noun.c": "void noun_wait(void)\n{\n    pthread_mutex_lock(&lock);\n}\n"}),
     ("leftover", {"engine/url/noun.c": "/* " + "TO" + "DO: the rest */\n"}),
     ("narrates a change", {"engine/url/noun.c": "/* This " + "now uses a table. */\n"}),
+    ("robots/ has no README", {"engine/robots/robots.h": "#pragma once\n"}),
+    ("116 lines, at most 115", {"net/README.md": "line\n" * 116}),
+    ("a link to gone.c, which is not there", {"net/README.md": "see [it](gone.c)\n"}),
     ("an absolute path", {"notes.md": "see /" + "home/somebody/notes\n"}),
 ]
 
