@@ -8,7 +8,10 @@
  * consumer finds in its n-th round is what the producer put there in its n-th: the producer waits for the 0
  * of the round before, the consumer for the item. R1 and A1 hand over what the item points to. The way
  * back is relaxed: the 0 says nothing but that the slot is free, and all accesses to one slot are in one
- * order. */
+ * order.
+ *
+ * Who counts looks at the producer's `next`, a second word: R2 comes behind the slots that it tells of, so that
+ * a consumer finds what it has counted. */
 #include "lockfree/ring_spsc.h"
 
 #include <assert.h>
@@ -41,7 +44,7 @@ size_t ring_spsc_push_batch(struct ring_spsc *ring, const uint64_t *items, size_
         if (++slot == ring->producer.end)
             slot = ring->producer.begin;
     }
-    lf_store(&ring->producer.next, slot, relaxed);
+    lf_store(&ring->producer.next, slot, release); /* R2 pairs with A2 in count */
     return pushed;
 }
 
@@ -65,10 +68,10 @@ size_t ring_spsc_pop_batch(struct ring_spsc *ring, uint64_t *items, size_t count
 size_t ring_spsc_count(struct ring_spsc *ring)
 {
     _Atomic(uint64_t) *head = lf_load(&ring->consumer.next, relaxed),
-                      *tail = lf_load(&ring->producer.next, relaxed);
+                      *tail = lf_load(&ring->producer.next, acquire); /* A2 pairs with R2 in push */
     size_t capacity = (size_t)(ring->producer.end - ring->producer.begin);
     if (tail != head)
         return tail > head ? (size_t)(tail - head) : capacity - (size_t)(head - tail);
     _Atomic(uint64_t) *before = head == ring->producer.begin ? ring->producer.end - 1 : head - 1;
-    return lf_load(before, relaxed) ? capacity : 0;
+    return lf_load(before, acquire) ? capacity : 0; /* A1 pairs with R1 in push */
 }

@@ -44,7 +44,8 @@ static inline bool ring_spsc_push(struct ring_spsc *ring, uint64_t item)
         return false;
     lf_store(slot, item + 1, release); /* R1 pairs with A1 in pop */
     slot++;
-    lf_store(&ring->producer.next, slot == ring->producer.end ? ring->producer.begin : slot, relaxed);
+    /* R2 pairs with A2 in count. */
+    lf_store(&ring->producer.next, slot == ring->producer.end ? ring->producer.begin : slot, release);
     return true;
 }
 
@@ -66,5 +67,6 @@ static inline bool ring_spsc_pop(struct ring_spsc *ring, uint64_t *item)
 size_t ring_spsc_push_batch(struct ring_spsc *ring, const uint64_t *items, size_t count);
 size_t ring_spsc_pop_batch(struct ring_spsc *ring, uint64_t *items, size_t count);
 
-/* Exact, called by either side, but for one item that the other is about to push or pop. */
+/* Exact, called by either side, but for one item that the other is about to push or pop. What the consumer counts it
+ * can pop. */
 size_t ring_spsc_count(struct ring_spsc *ring);

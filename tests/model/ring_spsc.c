@@ -88,6 +88,45 @@ TEST(push_and_pop)
     model_verify(&c);
 }
 
+/* The consumer may rely on what it has counted. */
+static void pop_counted(void)
+{
+    for (int i = 0; i < 4; i++)
+        if (ring_spsc_count(&ring) > 0)
+            model_check(pop());
+}
+
+static void push_batch_of_two(void)
+{
+    const uint64_t items[CAPACITY] = {0};
+    for (int i = 0; i < 2; i++)
+        ring_spsc_push_batch(&ring, items, CAPACITY);
+}
+
+static void pop_batch_counted(void)
+{
+    uint64_t items[CAPACITY];
+    for (int i = 0; i < 2; i++) {
+        size_t count = ring_spsc_count(&ring);
+        model_check(ring_spsc_pop_batch(&ring, items, count) == count);
+    }
+}
+
+TEST(what_is_counted_is_there)
+{
+    struct model_case c = {.name = "ring_spsc_counted",
+                           .begin = begin,
+                           .threads = {push_four, pop_counted},
+                           .preemptions = 3,
+                           .weak = 1};
+    is_weak = true;
+    model_verify(&c);
+    c.name = "ring_spsc_batch_counted";
+    c.threads[0] = push_batch_of_two;
+    c.threads[1] = pop_batch_counted;
+    model_verify(&c);
+}
+
 /* Batches: everything arrives, once, in order, and with what was written before. */
 static unsigned expected;
 
