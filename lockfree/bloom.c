@@ -19,9 +19,8 @@
  *   a < b: A saw b complete where B had seen it lack a bit. If B's fetch_or completed b, A saw that (A1 pairs
  *   with R1) and so also what B set before, all words up to b: A saw none lacking and is told "known". If
  *   another hash's add completed b, B's fetch_or sets nothing in b, and B is told "known".
- * Whoever is told "known" by a shared add has seen every bit set, in A1 or in A2, and so all that the adds that
- * set them did before: callers may publish more than bits with an add. The other calls publish nothing; there each bit
- * stands for itself, and accesses are relaxed. */
+ * Whoever is told "known" by a shared add has seen every bit set, in A1 or in A2, and whoever is told "there" by has, in A3:
+ * so they see all that the adds that set them did before, and callers may publish more than bits with an add. */
 #include "lockfree/bloom.h"
 
 #include <assert.h>
@@ -79,7 +78,7 @@ static bool has_plain(struct bloom *bloom, uint64_t hash)
     for (unsigned pair = 0; pair < PAIRS; pair++) {
         uint64_t bits;
         unsigned word = pick(fields, pair, &bits);
-        missing |= bits & ~lf_load(&words[word], relaxed);
+        missing |= bits & ~lf_load(&words[word], acquire); /* A3 pairs with R1 */
     }
     return !missing;
 }
@@ -110,7 +109,7 @@ static inline bool add_shared(struct bloom *bloom, uint64_t hash)
     }
     bool is_new = false;
     while (count-- > 0) {
-        uint64_t old = lf_fetch_or(lacking[count], bits[count], acq_rel); /* R1 pairs with A1; A2 with R1 */
+        uint64_t old = lf_fetch_or(lacking[count], bits[count], acq_rel); /* R1 pairs with A1, A3; A2 with R1 */
         is_new = LF_BUG(bloom_any_word_counts, false, is_new) || (bits[count] & ~old) != 0;
     }
     return is_new;
@@ -146,6 +145,7 @@ __attribute__((target("avx2"))) static inline bool has_wide(struct bloom *bloom,
     __m256d words =
         _mm256_blendv_pd(_mm256_castsi256_pd(_mm256_load_si256(wide.low)),
                          _mm256_castsi256_pd(_mm256_load_si256(wide.high)), _mm256_castsi256_pd(wide.choice));
+    __asm__ volatile("" ::: "memory"); /* a load is an acquire (A3) on x86; this keeps the compiler to it */
     return _mm256_testc_si256(_mm256_castpd_si256(words), wide.bits);
 }
 

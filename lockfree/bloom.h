@@ -18,6 +18,8 @@
  * one hash, at most one is told "new". None is told so if the hash was a false positive, or became one by
  * adds of other hashes to the same block in the middle of the add.
  *
+ * Who is told "known" by a shared add, or "there" by has, sees what the threads that added the hash did before.
+ *
  * The hash must be a good one: all 64 bits count. The memory is the caller's, zeroed; its content is the
  * filter and may be saved and loaded. */
 #pragma once

@@ -109,6 +109,12 @@ static void look(void)
         model_check(model_read(payload) == 7);
 }
 
+static void look_without_adding(void)
+{
+    if (bloom_has(&bloom, hashes[0]))
+        model_check(model_read(payload) == 7);
+}
+
 TEST(who_is_told_known_sees_what_came_before)
 {
     struct model_case c = {
@@ -117,5 +123,8 @@ TEST(who_is_told_known_sees_what_came_before)
     c.name = "bloom_known_weak";
     c.preemptions = 2;
     c.weak = 2;
+    model_verify(&c);
+    c.name = "bloom_there_weak";
+    c.threads[1] = look_without_adding;
     model_verify(&c);
 }
