@@ -111,7 +111,7 @@ static int write_some(struct commit *commit)
 
 static bool is_all_held(const struct commit *commit)
 {
-    for (unsigned i = 0; i < commit->loop_count; i++) {
+    for (unsigned i = LF_BUG(epoch_without_one_seal, 0, 1); i < commit->loop_count; i++) {
         const struct commit_loop *loop = &commit->loops[i];
         if (!loop->log->is_held || (loop->store && !loop->store->is_held) ||
             (loop->journal && !loop->journal->outlet.is_held))

@@ -12,7 +12,8 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#define STACK_BYTES (256 * 1024)
+/* A commit is put together on the stack (JOURNAL_PAYLOAD_BYTES_MAX). */
+#define STACK_BYTES (1024 * 1024)
 /* How often all threads may wait in turn, with no store between, before it counts as a livelock: enough for
  * each to give up a bounded retry and to read what it had read too early. */
 #define IDLE_ROUNDS_MAX 64
