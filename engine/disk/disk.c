@@ -58,6 +58,12 @@ static int system_truncate(void *owner, const char *path, uint64_t length)
     return result_of(truncate(path, (off_t)length));
 }
 
+static int system_reserve(void *owner, int fd, uint64_t offset, uint64_t end)
+{
+    (void)owner;
+    return result_of(fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)(end - offset)));
+}
+
 static int64_t system_size(void *owner, const char *path)
 {
     struct stat status;
@@ -109,6 +115,7 @@ const struct disk disk_system = {
     .sync = system_sync,
     .close = system_close,
     .truncate = system_truncate,
+    .reserve = system_reserve,
     .size = system_size,
     .rename = system_rename,
     .unlink = system_unlink,
@@ -154,6 +161,15 @@ int64_t disk_read_all(const struct disk *disk, int fd, uint64_t offset, struct d
         got += now > 0 ? (size_t)now : 0;
     }
     return (int64_t)got;
+}
+
+int disk_reserve(const struct disk *disk, int fd, uint64_t offset, uint64_t end)
+{
+    int error;
+    do {
+        error = disk->reserve(disk->owner, fd, offset, end);
+    } while (error == -EINTR);
+    return error;
 }
 
 int disk_lock(const char *path)

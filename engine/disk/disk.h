@@ -29,6 +29,9 @@ struct disk {
     int (*sync)(void *owner, int fd);
     int (*close)(void *owner, int fd);
     int (*truncate)(void *owner, const char *path, uint64_t length);
+    /* Takes space on the disk for what will be written up to `end`; the file stays as long as it is. Truncating it gives
+     * back what is behind its end. -EOPNOTSUPP: the file system cannot do it. */
+    int (*reserve)(void *owner, int fd, uint64_t offset, uint64_t end);
     int64_t (*size)(void *owner, const char *path);
     int (*rename)(void *owner, const char *from, const char *to);
     int (*unlink)(void *owner, const char *path);
@@ -47,6 +50,8 @@ int disk_write_all(const struct disk *disk, int fd, struct slice bytes, size_t *
 int disk_write_all_at(const struct disk *disk, int fd, uint64_t offset, struct slice bytes);
 /* Fills `room` from `offset` on, unless the file ends before that. Bytes, or a negative errno. */
 int64_t disk_read_all(const struct disk *disk, int fd, uint64_t offset, struct disk_room room);
+/* As `reserve`, made again when it is interrupted. */
+int disk_reserve(const struct disk *disk, int fd, uint64_t offset, uint64_t end);
 /* The process holds `path` alone until its descriptor is closed: the descriptor, or -EWOULDBLOCK if another
  * process has it. */
 int disk_lock(const char *path);

@@ -102,8 +102,11 @@ void journal_seal(struct journal_loop *loop, uint64_t next_epoch)
 
 void journal_init(struct journal *journal, const struct disk *disk, const char *directory)
 {
-    *journal = (struct journal){
-        .disk = disk, .directory = directory, .fd = -1, .file_bytes_max = JOURNAL_FILE_BYTES_MAX};
+    *journal = (struct journal){.disk = disk,
+                                .directory = directory,
+                                .fd = -1,
+                                .file_bytes_max = JOURNAL_FILE_BYTES_MAX,
+                                .reserve_bytes = JOURNAL_RESERVE_BYTES};
 }
 
 void journal_name(char *name, unsigned number)
@@ -111,16 +114,50 @@ void journal_name(char *name, unsigned number)
     snprintf(name, 32, "journal-%06u", number);
 }
 
+struct path {
+    char text[FILES_PATH_BYTES];
+};
+
+static struct path path_of(const struct journal *journal, unsigned number)
+{
+    struct path path;
+    char name[32];
+    journal_name(name, number);
+    snprintf(path.text, sizeof path.text, "%s/%s", journal->directory, name);
+    return path;
+}
+
+/* Space for what comes next, as soon as less than half of it is left. A disk that has none is not full yet: if it is when a
+ * frame is written, that write says so. */
+static void reserve(struct journal *journal)
+{
+    if (!journal->reserve_bytes || journal->end.offset + journal->reserve_bytes / 2 < journal->reserved)
+        return;
+    journal->reserved = journal->end.offset + journal->reserve_bytes;
+    int error = disk_reserve(journal->disk, journal->fd, journal->end.offset, journal->reserved);
+    if (error == -EOPNOTSUPP || error == -ENOSYS)
+        journal->reserve_bytes = 0;
+}
+
+/* Nothing more comes to this file. */
+static int give_back(struct journal *journal)
+{
+    struct path path = path_of(journal, journal->end.number);
+    if (!journal->reserve_bytes)
+        return 0;
+    return journal->disk->truncate(journal->disk->owner, path.text, journal->end.offset);
+}
+
 int journal_open(struct journal *journal, struct journal_place place)
 {
-    char path[FILES_PATH_BYTES], name[32];
-    journal_name(name, place.number);
-    snprintf(path, sizeof path, "%s/%s", journal->directory, name);
-    int fd = journal->disk->open(journal->disk->owner, path, O_WRONLY | O_CREAT | O_APPEND);
+    struct path path = path_of(journal, place.number);
+    int fd = journal->disk->open(journal->disk->owner, path.text, O_WRONLY | O_CREAT | O_APPEND);
     if (fd < 0)
         return fd;
     journal->fd = fd;
     journal->end = place;
+    journal->reserved = 0;
+    reserve(journal);
     return 0;
 }
 
@@ -145,6 +182,8 @@ static int append(struct journal *journal, char *bytes, size_t len)
     journal->end.offset += written;
     journal->bytes += written;
     journal->has_failed |= error != 0;
+    if (!error)
+        reserve(journal);
     return error;
 }
 
@@ -162,7 +201,9 @@ int journal_turn_over(struct journal *journal)
 {
     if (journal->end.offset < journal->file_bytes_max)
         return 0;
-    int error = journal->disk->sync(journal->disk->owner, journal->fd);
+    int error = give_back(journal);
+    if (!error)
+        error = journal->disk->sync(journal->disk->owner, journal->fd);
     if (error)
         return error;
     journal_close(journal);
@@ -209,7 +250,8 @@ int journal_failed(struct journal *journal)
 
 int journal_end(struct journal *journal, uint64_t epoch)
 {
-    return append_empty(journal, JOURNAL_END, epoch);
+    int error = append_empty(journal, JOURNAL_END, epoch);
+    return error ? error : give_back(journal);
 }
 
 int journal_begin_session(struct journal *journal, uint64_t epoch, const struct journal_session *session)

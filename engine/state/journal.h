@@ -80,6 +80,8 @@ struct journal {
     struct journal_place end;
     uint64_t bytes;          /* written by this process */
     uint64_t file_bytes_max; /* JOURNAL_FILE_BYTES_MAX, unless a test says otherwise */
+    uint64_t reserve_bytes;  /* JOURNAL_RESERVE_BYTES, likewise; 0: the file system cannot do it */
+    uint64_t reserved;       /* end of the space that is taken in this file, or was asked for in vain */
     bool has_failed;
 };
 
@@ -107,6 +109,7 @@ int journal_turn_over(struct journal *journal);
 int journal_synced(struct journal *journal, uint64_t epoch);
 int journal_begin_session(struct journal *journal, uint64_t epoch, const struct journal_session *session);
 int journal_failed(struct journal *journal);
+/* Also gives back the space that was reserved. */
 int journal_end(struct journal *journal, uint64_t epoch);
 
 /* The name of file `number`, below DIR/state, to `name` of 32 bytes. */

@@ -4,6 +4,10 @@
 /* journal: a file that has reached this length is followed by another at the next commit, so that old ones can be
  * taken away one by one. */
 #define JOURNAL_FILE_BYTES_MAX (256u << 20)
+/* journal: space on the disk that is taken before it is needed, so that what is committed last still finds room when the
+ * rest of the crawl has filled the disk. At least half of it is there at any time: three epochs of 100 ms of
+ * the fastest crawl, and many hours of a small one. */
+#define JOURNAL_RESERVE_BYTES (8u << 20)
 /* journal: memory of each loop for records on their way to the disk: some 40,000 new URLs. */
 #define JOURNAL_LOOP_BYTES (4u << 20)
 /* journal: payload of a frame that is not a loop's: a commit lists the files that changed, some dozens. */

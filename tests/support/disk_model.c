@@ -109,6 +109,7 @@ static void write_file(const struct disk_model *model, struct disk_model_file *f
 
 static void truncate_file(struct disk_model_file *file, uint64_t length)
 {
+    file->reserved = 0;
     bytes_resize(&file->now, length);
     note_change(file, &(struct disk_model_change){.is_truncation = true, .offset = length});
 }
@@ -201,6 +202,23 @@ static int model_open(void *owner, const char *path, int flags)
     return changed(model, fd);
 }
 
+uint64_t disk_model_used(const struct disk_model *model)
+{
+    uint64_t used = 0;
+    for (size_t i = 0; i < model->now.count; i++) {
+        const struct disk_model_file *file = &model->files[model->now.all[i].file];
+        used += file->reserved > file->now.len ? file->reserved : file->now.len;
+    }
+    return used;
+}
+
+/* Whether a file can reach up to `end`. */
+static bool has_space(const struct disk_model *model, const struct disk_model_file *file, uint64_t end)
+{
+    uint64_t taken = file->reserved > file->now.len ? file->reserved : file->now.len;
+    return !model->capacity || end <= taken || disk_model_used(model) + (end - taken) <= model->capacity;
+}
+
 static int64_t put(struct disk_model *model, int fd, uint64_t offset, struct slice bytes)
 {
     struct disk_model_file *file = file_of(model, fd);
@@ -213,6 +231,8 @@ static int64_t put(struct disk_model *model, int fd, uint64_t offset, struct sli
         model->last_file = model->opened[fd];
         model->last_offset = offset;
     }
+    if (!has_space(model, file, offset + bytes.len))
+        return -ENOSPC;
     write_file(model, file, offset, bytes);
     return changed(model, 0) + (int64_t)bytes.len;
 }
@@ -290,6 +310,20 @@ static int model_truncate(void *owner, const char *path, uint64_t length)
     if (!model->loses_truncations)
         truncate_file(&model->files[name->file], length);
     return changed(model, 0);
+}
+
+static int model_reserve(void *owner, int fd, uint64_t offset, uint64_t end)
+{
+    struct disk_model *model = owner;
+    int error = enter(model);
+    struct disk_model_file *file = file_of(model, fd);
+    (void)offset;
+    if (error || !file)
+        return error ? error : -EBADF;
+    if (!has_space(model, file, end))
+        return -ENOSPC;
+    file->reserved = end > file->reserved ? end : file->reserved;
+    return 0;
 }
 
 static int64_t model_size(void *owner, const char *path)
@@ -387,6 +421,7 @@ void disk_model_init(struct disk_model *model)
                                 .sync = model_sync,
                                 .close = model_close,
                                 .truncate = model_truncate,
+                                .reserve = model_reserve,
                                 .size = model_size,
                                 .rename = model_rename,
                                 .unlink = model_unlink,

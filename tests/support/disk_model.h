@@ -9,6 +9,9 @@
  * creation, removal and renaming, whatever the order in which they were made. A page that is lost before one that was
  * kept reads as zeros. Not modelled: bytes that turn bad by themselves, and a page that is half old and half new.
  *
+ * It may have a capacity: a write or a reservation that needs more answers ENOSPC. Space that was reserved for a file is
+ * taken until the file is truncated or the machine crashes.
+ *
  * Calls can be made to fail. A sync that fails behaves as on Linux: what it should have written stays readable, will
  * never be durable, and the next sync succeeds. */
 #pragma once
@@ -38,6 +41,7 @@ struct disk_model_file {
     struct disk_model_bytes now, durable, written;
     struct disk_model_change *changes;
     size_t change_count, change_room;
+    uint64_t reserved; /* space is taken up to here, though the file may be shorter */
 };
 
 struct disk_model_name {
@@ -77,6 +81,7 @@ struct disk_model {
     uint64_t last_offset;
 
     size_t page_bytes; /* small ones make more states */
+    uint64_t capacity; /* bytes; 0: no limit */
     uint64_t calls;
     uint64_t failed_syncs, syncs_after_failure; /* of one file or directory each */
     uint64_t fault_at;                          /* the call that fails, from 1 on; 0: none */
@@ -106,6 +111,8 @@ void disk_model_crash(const struct disk_model *model, struct disk_model *left,
 struct slice disk_model_content(const struct disk_model *model, const char *path);
 /* Puts a file there, durable. */
 void disk_model_put(struct disk_model *model, const char *path, struct slice bytes);
+/* The space that files take. */
+uint64_t disk_model_used(const struct disk_model *model);
 size_t disk_model_open_count(const struct disk_model *model);
 /* Whether both have the same files with the same content. */
 bool disk_model_equals(const struct disk_model *a, const struct disk_model *b);

@@ -43,6 +43,7 @@ static void copy_file(struct disk_model_file *to, const struct disk_model_file *
     if (from->change_count)
         memcpy(to->changes, from->changes, from->change_count * sizeof *to->changes);
     to->change_count = from->change_count;
+    to->reserved = from->reserved;
 }
 
 /* All is there but the end of the last write. */
@@ -107,6 +108,7 @@ static void crash_file(const struct disk_model_file *file, struct disk_model_fil
         apply(&left->now, &change, file->written.bytes + change.data);
     }
     set_durable(left);
+    left->reserved = 0;
 }
 
 static void drop(struct disk_model_names *names, const char *path)

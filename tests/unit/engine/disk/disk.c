@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/support/check.h"
@@ -132,6 +133,32 @@ TEST(the_system_does_what_it_says)
     CHECK_INT(disk->unlink(NULL, two), -ENOENT);
     CHECK_INT(disk->list(NULL, two, count_names, &names), -ENOENT);
     CHECK_INT(rmdir(directory), 0);
+}
+
+static uint64_t blocks_of(int fd)
+{
+    struct stat status;
+    CHECK_INT(fstat(fd, &status), 0);
+    CHECK_INT(status.st_size, 3);
+    return (uint64_t)status.st_blocks * 512;
+}
+
+TEST(space_is_reserved_and_given_back)
+{
+    const struct disk *disk = &disk_system;
+    char path[] = "/tmp/lycosa-disk-XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    CHECK_INT(disk->write(NULL, fd, SLICE("abc")), 3);
+    int error = disk_reserve(disk, fd, 3, 1 << 20);
+    CHECK(error == 0 || error == -EOPNOTSUPP);
+    if (!error) {
+        CHECK(blocks_of(fd) >= 1 << 20);
+        CHECK_INT(disk->truncate(NULL, path, 3), 0);
+        CHECK(blocks_of(fd) < 1 << 20);
+    }
+    CHECK_INT(disk->close(NULL, fd), 0);
+    CHECK_INT(disk->unlink(NULL, path), 0);
 }
 
 TEST(a_lock_has_one_holder)

@@ -149,6 +149,40 @@ TEST(a_call_that_fails_ends_the_crawl_in_order)
     CHECK(failed > calls && passed > calls);
 }
 
+/* The disk is full after so many bytes. Space that the journal has reserved counts. */
+static void play_on_small_disk(uint64_t capacity)
+{
+    script_init(&script, SEED, PLANT_NONE);
+    script.model.capacity = capacity;
+    script_begin(&script, (struct journal_place){.number = 1}, 0);
+    script_play(&script, STEPS);
+    if (!script.error)
+        script_end(&script);
+    script_close(&script);
+    script.model.capacity = 0;
+}
+
+TEST(a_full_disk_ends_the_crawl_in_order)
+{
+    static const struct fault full = {DISK_MODEL_FAULT_ERROR, ENOSPC};
+    unsigned failed = 0;
+    play_on_small_disk(0);
+    CHECK_INT(script.error, 0);
+    uint64_t used = disk_model_used(&script.model);
+    script_fini(&script);
+    for (uint64_t capacity = 1; capacity < used + 2 * SCRIPT_RESERVE_BYTES; capacity += 61) {
+        play_on_small_disk(capacity);
+        CHECK_INT(disk_model_open_count(&script.model), 0);
+        CHECK(!script.error || capacity < used + SCRIPT_RESERVE_BYTES);
+        failed += script.error != 0;
+        if (script.error)
+            check_failed_run(&full, capacity);
+        script_fini(&script);
+    }
+    CHECK(failed > 50);
+    printf("%u disks were too small\n", failed);
+}
+
 /* A crawl that was killed: what is left of it is restored by a call sequence in which one call fails. */
 static void restore_with(const struct fault *fault, uint64_t at, const struct disk_model *killed)
 {

@@ -1,6 +1,7 @@
 #include "engine/state/journal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "engine/state/journal_read.h"
@@ -235,6 +236,72 @@ TEST(a_long_file_is_synced_and_followed_by_another)
         CHECK_INT(disk_model_content(&left, "d/state/journal-000001").len, 3 * sizeof(struct journal_frame));
     }
     disk_model_fini(&left);
+    finish();
+}
+
+TEST(a_commit_finds_room_on_a_full_disk)
+{
+    struct files files = {.all = NULL};
+    begin();
+    int other = model.disk.open(&model, "d/warc", O_WRONLY | O_CREAT);
+    model.capacity = disk_model_used(&model);
+    CHECK_INT(model.disk.write(&model, other, SLICE("x")), -ENOSPC);
+    add_url(1, "http://a/1", "");
+    write_all();
+    CHECK_INT(journal_commit(&journal, 3, &files), 0);
+    CHECK(!journal.has_failed);
+    CHECK_INT(model.disk.close(&model, other), 0);
+    begin_reading();
+    next_is(JOURNAL_DATA, 3);
+    next_is(JOURNAL_COMMIT, 3);
+    end_reading();
+    finish();
+}
+
+TEST(space_is_reserved_ahead)
+{
+    const size_t frame = sizeof(struct journal_frame);
+    begin();
+    CHECK_INT(disk_model_used(&model), JOURNAL_RESERVE_BYTES);
+    journal_close(&journal);
+    journal_init(&journal, &model.disk, "d/more");
+    journal.reserve_bytes = 4 * frame;
+    CHECK_INT(journal_open(&journal, (struct journal_place){.number = 1}), 0);
+    for (unsigned i = 1; i < 20; i++) {
+        CHECK_INT(journal_synced(&journal, i), 0);
+        uint64_t ahead = disk_model_used(&model) - JOURNAL_RESERVE_BYTES - i * frame;
+        CHECK(ahead > 2 * frame && ahead <= 4 * frame);
+    }
+    finish();
+}
+
+TEST(space_is_given_back)
+{
+    const size_t frame = sizeof(struct journal_frame);
+    begin();
+    journal.file_bytes_max = 2 * frame;
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    CHECK_INT(journal_synced(&journal, 2), 0);
+    CHECK_INT(journal_turn_over(&journal), 0);
+    CHECK_INT(disk_model_used(&model), 2 * frame + JOURNAL_RESERVE_BYTES);
+    CHECK_INT(journal_end(&journal, 3), 0);
+    CHECK_INT(disk_model_used(&model), 3 * frame);
+    finish();
+}
+
+TEST(a_file_system_may_be_unable_to_reserve)
+{
+    begin();
+    journal_close(&journal);
+    journal_init(&journal, &model.disk, "d/more");
+    model.fault_at = model.calls + 2; /* behind the open */
+    model.fault = DISK_MODEL_FAULT_ERROR;
+    model.fault_errno = EOPNOTSUPP;
+    CHECK_INT(journal_open(&journal, (struct journal_place){.number = 1}), 0);
+    uint64_t calls = model.calls;
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    CHECK_INT(journal_end(&journal, 1), 0);
+    CHECK_INT(model.calls, calls + 2); /* it is not asked again, and there is nothing to give back */
     finish();
 }
 

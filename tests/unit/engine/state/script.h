@@ -21,6 +21,7 @@ enum {
     SCRIPT_LOOPS = 2,
     SCRIPT_RECORDS_PER_FILE = 3,
     SCRIPT_JOURNAL_BYTES = 3000, /* of a file: some are reached */
+    SCRIPT_RESERVE_BYTES = 1000, /* ahead of its end */
     SCRIPT_PAGE_BYTES = 64,
     SCRIPT_BLOCKS = 8, /* of each outlet */
 };
@@ -306,6 +307,7 @@ static inline void script_begin(struct script *script, struct journal_place plac
     commit_init(&script->commit, &options);
     script->commit.syncer.is_inline = true;
     script->commit.journal.file_bytes_max = SCRIPT_JOURNAL_BYTES;
+    script->commit.journal.reserve_bytes = SCRIPT_RESERVE_BYTES;
     script_open_loops(script);
     script_take_error(script, commit_begin(&script->commit, &session, place, epoch));
     script->has_session = !script->error;
