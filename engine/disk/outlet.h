@@ -27,6 +27,7 @@ enum { OUTLET_BLOCK_BYTES = 1 << 18 };
 
 struct outlet_block {
     size_t used;
+    struct outlet_block *next;   /* in a draft */
     char name[FILES_NAME_BYTES]; /* not empty: this block begins a file of that name */
     char bytes[OUTLET_BLOCK_BYTES];
 };
