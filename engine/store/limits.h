@@ -1,0 +1,19 @@
+/* Every bound of engine/store, with the reason for its value. */
+#pragma once
+
+/* store: the longest response that is stored at once, up to this store.level; longer ones are stored in steps. It takes
+ * three milliseconds at most for the data that is hardest to compress, at level 12 less than five. Without compression
+ * it is as at level 1. */
+#define STORE_WHOLE_BYTES_LEVEL_1  (1u << 18)
+#define STORE_WHOLE_BYTES_LEVEL_5  (1u << 16)
+#define STORE_WHOLE_BYTES_LEVEL_6  (1u << 15)
+#define STORE_WHOLE_BYTES_LEVEL_12 (1u << 13)
+/* store: bytes digested per step, twice: a fifth of a millisecond, or one where the CPU has no SHA instructions. */
+#define STORE_DIGEST_STEP_BYTES (1u << 18)
+/* packer: bytes per step of igzip or of a copy: half a millisecond. */
+#define PACKER_STEP_BYTES (1u << 18)
+/* packer: bytes per step of zlib: a twentieth of a millisecond for most data, two for the hardest at
+ * PACKER_ZLIB_LEVEL_MAX. */
+#define PACKER_ZLIB_STEP_BYTES (1u << 11)
+/* packer: the highest level of zlib. Level 9 takes up to five times as long and gains less than one per cent. */
+#define PACKER_ZLIB_LEVEL_MAX 8
