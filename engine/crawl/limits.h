@@ -44,6 +44,11 @@
 #define READER_LINK_FIELDS_MAX 32
 /* reader: time per turn for reading a page. A step takes two milliseconds at most, so it is five in all. */
 #define READER_WORK_NS_MAX (3 * CLOCK_NS_PER_MS)
+/* visit: time per turn for storing a long page. A step takes two milliseconds at most, so it is five in all. */
+#define VISIT_STORE_NS_MAX (3 * CLOCK_NS_PER_MS)
+/* visit: a longer robots.txt is logged without its digest, unless the store has made it in steps: half a millisecond,
+ * or two where the CPU has no SHA instructions. */
+#define VISIT_DIGEST_BYTES_MAX (1u << 20)
 /* harvest: links per step, one batch of the sieve: a few dozen microseconds. A link whose name is beyond ASCII may
  * take 75 microseconds, so the clock is looked at now and then, and a step ends early. */
 #define HARVEST_LINKS_PER_STEP 64

@@ -97,7 +97,7 @@ void visit_check(const struct visit *visit)
         assert(page->has_head);
         break;
     case VISIT_STALLED:
-        assert(page->has_head && visit->item && visit->asks == VISIT_ASKS_PAGE);
+        assert(page->has_head && (visit->asks == VISIT_ASKS_ROBOTS) == !visit->item);
         break;
     case VISIT_STATE_COUNT:
         assert(!"a state");
@@ -160,6 +160,8 @@ void visit_begin(struct visits *visits, struct host *host)
 
 static void release_page(struct visit *visit)
 {
+    assert(!visit->visits->store || !visit->page.buffer.bytes ||
+           !store_holds(visit->visits->store, visit_response(&visit->page)));
     buffer_release(visit->visits->pages, &visit->page.buffer);
     visit->page = (struct visit_page){0};
 }
@@ -303,13 +305,8 @@ static void let_others_go(struct visit *visit)
     visits->submitted_ns = now_ns;
 }
 
-/* A response has arrived, complete or cut short. */
-static void deal_with_response(struct visit *visit)
+static void read_response(struct visit *visit)
 {
-    enter(visit, VISIT_READING);
-    let_others_go(visit);
-    count_bytes(visit);
-    visit_settle(visit);
     switch ((enum visit_asks)visit->asks) {
     case VISIT_ASKS_PAGE:
         if (visit_read_page(visit))
@@ -320,6 +317,16 @@ static void deal_with_response(struct visit *visit)
         visit_read_robots(visit);
         break;
     }
+}
+
+/* A response has arrived, complete or cut short. */
+static void deal_with_response(struct visit *visit)
+{
+    enter(visit, VISIT_READING);
+    let_others_go(visit);
+    count_bytes(visit);
+    visit_settle(visit);
+    read_response(visit);
 }
 
 static void on_response(struct conn *conn)
@@ -377,6 +384,5 @@ void visit_stall(struct visit *visit)
 void visit_retry(struct visit *visit)
 {
     enter(visit, VISIT_READING);
-    if (visit_read_page(visit))
-        visit_continue(visit);
+    read_response(visit);
 }

@@ -20,6 +20,7 @@
 #include "engine/frontier/frontier.h"
 #include "engine/frontier/host.h"
 #include "engine/frontier/politeness.h"
+#include "engine/store/store.h"
 #include "net/conn.h"
 #include "net/http_head.h"
 
@@ -35,7 +36,7 @@ enum visit_state {
     VISIT_FETCHING,   /* a request is open */
     VISIT_READING,    /* a response has arrived and is being processed */
     VISIT_WAITING,    /* keeps the connection until there is bandwidth for the next request */
-    VISIT_STALLED,    /* its page waits for room in the store or the log, or for the next step of reading */
+    VISIT_STALLED,    /* waits for room in the store or the log, or for the next step of reading or storing */
     VISIT_ENDING,     /* the connection is being closed */
     VISIT_STATE_COUNT,
 };
@@ -53,14 +54,16 @@ struct visit_page {
     size_t body_len;
     int status;
     bool has_head;
-    bool is_read;                                 /* its links are taken; it waits for the store or the log */
-    bool has_links;                               /* the head has Link or Refresh fields */
-    struct slice known[HTTP_KNOWN_COUNT];         /* in the buffer */
-    unsigned robots_tags;                         /* of X-Robots-Tag */
-    unsigned tags;                                /* once read: of head and body; enum robots_tag */
-    enum fetch_outcome cut_by;                    /* what ended the body early; FETCH_DONE: nothing */
-    enum fetch_outcome outcome;                   /* once read */
-    unsigned char digest[FINGERPRINT_SHA1_BYTES]; /* once read, if there is a store: of the body */
+    bool is_read;                         /* its links are taken; it waits for the store or the log */
+    bool is_unwanted;                     /* once read: it is not stored */
+    bool is_prepared;                     /* if it is long: the store has made its digest and records */
+    bool has_links;                       /* the head has Link or Refresh fields */
+    struct slice known[HTTP_KNOWN_COUNT]; /* in the buffer */
+    unsigned robots_tags;                 /* of X-Robots-Tag */
+    unsigned tags;                        /* once read: of head and body; enum robots_tag */
+    enum fetch_outcome cut_by;            /* what ended the body early; FETCH_DONE: nothing */
+    enum fetch_outcome outcome;           /* once read */
+    unsigned char digest[FINGERPRINT_SHA1_BYTES]; /* once read or prepared, if there is a store */
     size_t starved_bytes; /* memory in use when there was too little to read it; else 0 */
 };
 
@@ -88,7 +91,7 @@ struct visit {
 /* The caller holds the token of `host`. It is returned at once if no request may be made. */
 void visit_begin(struct visits *visits, struct host *host);
 
-/* Continues a stalled visit: reads further, or tries again to store the page. */
+/* Continues a stalled visit: reads or stores further, or tries again to store the page. */
 void visit_retry(struct visit *visit);
 
 /* Continues a waiting visit: there is bandwidth, or the crawl ends. */
@@ -151,12 +154,16 @@ void visit_release_place(struct visit *visit);
 void visit_digest(const struct visit_page *page, unsigned char *digest);
 struct visit_record {
     struct slice url, path;
-    const unsigned char *payload_digest;
 };
+/* Whether there is a store, and the page takes it several steps. */
+bool visit_is_long(const struct visit *visit);
+/* Makes the digest and the records of a long page until `until_ns`. STORE_READY: visit_store may follow. */
+enum store_progress visit_prepare(struct visit *visit, const struct visit_record *what, uint64_t until_ns);
 /* False: the store has no room at this moment. */
 bool visit_store(struct visit *visit, const struct visit_record *what);
-/* Stores a robots.txt if the tuning file says so and there is room: rules must not wait for the disk. */
-void visit_store_robots(struct visit *visit, struct slice path);
+/* Stores a robots.txt if the tuning file says so and there is room: rules must not wait for the disk. False if it
+ * takes more steps. */
+bool visit_store_robots(struct visit *visit, struct slice path);
 
 /* Processes a complete response to a request for a page. False if it must wait; the visit is then STALLED. */
 bool visit_read_page(struct visit *visit);
@@ -176,7 +183,7 @@ void visit_release_rules(struct visits *visits, const struct host *host);
 void visit_ask_robots(struct visit *visit);
 /* Takes answers that arrived since the visit began. False if the visit has to end. */
 bool visit_takes_answers(struct visit *visit);
-/* Processes the response to a request for robots.txt. */
+/* Processes the response to a request for robots.txt; the visit is STALLED if it must wait. */
 void visit_read_robots(struct visit *visit);
 /* The present errand failed: answers that the robots.txt is unreachable. */
 void visit_fail_errand(struct visit *visit);

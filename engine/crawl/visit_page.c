@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "engine/crawl/health.h"
+#include "engine/crawl/limits.h"
 #include "engine/crawl/visits.h"
 #include "engine/robots/robots_tag.h"
 #include "engine/crawl/visit.h"
@@ -21,7 +22,7 @@ struct reading {
     struct ledger_verdict verdict;
     struct url url;
     char url_text[URL_BYTES_MAX];
-    unsigned tags; /* enum robots_tag */
+    uint64_t until_ns; /* if the page is long: the end of its time in this turn; else 0 */
 };
 
 uint64_t visit_retry_after_ns(const struct visit_page *page)
@@ -84,19 +85,24 @@ static void open_url(struct reading *reading)
     (void)fits;
 }
 
-/* False if the store or the log has no room now. */
+static bool is_unwanted(const struct visit *visit)
+{
+    return visit->page.tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
+           !scope_wants_mime(&visit->visits->tuning->fixed.scope, visit->page.known[HTTP_KNOWN_CONTENT_TYPE]);
+}
+
+/* False if the store or the log has no room now, or if the page is long and takes more steps. */
 static bool store_page(struct reading *reading)
 {
     struct visit *visit = reading->visit;
     struct visits *visits = visit->visits;
+    struct visit_record record = {.url = url_page(&reading->url), .path = host_item_path(visit->item)};
+    if (reading->until_ns && visit_prepare(visit, &record, reading->until_ns) != STORE_READY)
+        return false;
     if (!ledger_begin(visits->ledger))
         return false;
-    if (!visits->store || reading->tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
-        !scope_wants_mime(&visits->tuning->fixed.scope, visit->page.known[HTTP_KNOWN_CONTENT_TYPE]))
+    if (!visits->store || visit->page.is_unwanted)
         return true;
-    struct visit_record record = {.url = url_page(&reading->url),
-                                  .path = host_item_path(visit->item),
-                                  .payload_digest = visit->page.digest};
     if (!visit_store(visit, &record))
         return false;
     stats_add(&visits->stats->stored, 1);
@@ -157,11 +163,24 @@ static void conclude(struct reading *reading)
     ledger_finish(visit->visits->ledger, visit->host, item, verdict);
 }
 
+/* Its links are taken. */
+static void finish_reading(struct reading *reading)
+{
+    struct visit *visit = reading->visit;
+    visit->page.is_read = true;
+    if (!visit->visits->store)
+        return;
+    visit->page.is_unwanted = is_unwanted(visit);
+    if (!reading->until_ns)
+        visit_digest(&visit->page, visit->page.digest);
+}
+
 bool visit_read_page(struct visit *visit)
 {
     struct reading reading; /* not zeroed as a whole: url_text is long */
     reading.visit = visit;
     reading.verdict = (struct ledger_verdict){.outcome = FETCH_DONE};
+    reading.until_ns = visit_is_long(visit) ? clock_now_ns() + VISIT_STORE_NS_MAX : 0;
     bool is_again = visit->page.is_read;
     if (!is_again && asks_for_patience(&visit->page) && have_patience(visit))
         return true;
@@ -170,11 +189,9 @@ bool visit_read_page(struct visit *visit)
         visit_stall(visit);
         return false;
     }
-    if (!is_again && visit->visits->store)
-        visit_digest(&visit->page, visit->page.digest);
-    visit->page.is_read = true;
+    if (!is_again)
+        finish_reading(&reading);
     reading.verdict.digest = visit->visits->store ? visit->page.digest : NULL;
-    reading.tags = visit->page.tags;
     reading.verdict.outcome = visit->page.outcome;
     if (!store_page(&reading)) {
         visit_stall(visit);

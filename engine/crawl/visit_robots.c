@@ -126,9 +126,12 @@ void visit_log_robots(struct visit *visit, enum fetch_outcome outcome)
         stats_add(&visit->visits->stats->robots_lost, 1);
         return;
     }
-    if (page->has_head) {
+    if (page->has_head && !page->is_prepared && page->body_len <= VISIT_DIGEST_BYTES_MAX) {
         visit_digest(page, digest);
         verdict.digest = digest;
+    }
+    if (page->has_head) {
+        verdict.digest = page->is_prepared ? page->digest : verdict.digest;
         verdict.status = page->status;
         verdict.size = (int64_t)page->body_len;
         verdict.mime = page->known[HTTP_KNOWN_CONTENT_TYPE];
@@ -353,8 +356,11 @@ bool visit_takes_answers(struct visit *visit)
 void visit_read_robots(struct visit *visit)
 {
     int status = visit->page.status;
+    if (!visit_store_robots(visit, line_of(visit).path)) {
+        visit_stall(visit);
+        return;
+    }
     stats_add(&visit->visits->stats->robots_files, 1);
-    visit_store_robots(visit, line_of(visit).path);
     visit_log_robots(visit, visit->page.cut_by);
     if (status == 429 || status == 503)
         visit->times.retry_after_ns = visit_retry_after_ns(&visit->page);

@@ -1,8 +1,10 @@
 /* Hands a response as received, and the request for it, to the store. */
 #include <arpa/inet.h>
 
+#include "engine/crawl/limits.h"
 #include "engine/crawl/visit.h"
 #include "engine/crawl/visits.h"
+#include "lockfree/clock.h"
 #include "net/http_request.h"
 
 void visit_digest(const struct visit_page *page, unsigned char *digest)
@@ -29,37 +31,84 @@ static struct slice write_request(struct visit *visit, struct slice path, char *
     return (struct slice){buffer, len};
 }
 
-bool visit_store(struct visit *visit, const struct visit_record *what)
-{
-    struct visits *visits = visit->visits;
-    struct visit_page *page = &visit->page;
+/* The text of a record that is not in the page. */
+struct texts {
     char request[URL_BYTES_MAX + 2048], address[INET6_ADDRSTRLEN];
+};
+
+static struct store_page describe(struct visit *visit, const struct visit_record *what, struct texts *texts)
+{
+    struct visit_page *page = &visit->page;
     const char *cut = page->cut_by != FETCH_DONE ? fetch_outcome_truncation(page->cut_by) : NULL;
-    struct store_page record = {
+    return (struct store_page){
         .url = what->url,
-        .request = write_request(visit, what->path, request, sizeof request),
+        .request = write_request(visit, what->path, texts->request, sizeof texts->request),
         .response = visit_response(page),
         .head_len = page->head_len,
         .body_len = page->body_len,
-        .address = ip_text(&visit->host->ip, address),
-        .date_us = ledger_wall_us(visits->ledger, visit->conn.times.request_ns),
+        .address = ip_text(&visit->host->ip, texts->address),
+        .date_us = ledger_wall_us(visit->visits->ledger, visit->conn.times.request_ns),
         .truncated = cut ? slice_of(cut) : (struct slice){NULL, 0},
         .tls_protocol = visit->tls_protocol,
         .tls_suite = visit->tls_suite,
-        .payload_digest = what->payload_digest,
+        .payload_digest = page->digest,
+        .is_unwanted = page->is_unwanted,
     };
-    return store_add(visits->store, &record);
 }
 
-void visit_store_robots(struct visit *visit, struct slice path)
+bool visit_is_long(const struct visit *visit)
 {
-    unsigned char digest[FINGERPRINT_SHA1_BYTES];
+    const struct store *store = visit->visits->store;
+    return store && store_is_long(store, visit->page.head_len + visit->page.body_len);
+}
+
+enum store_progress visit_prepare(struct visit *visit, const struct visit_record *what, uint64_t until_ns)
+{
+    struct texts texts;
+    if (visit->page.is_prepared)
+        return STORE_READY;
+    struct store_page record = describe(visit, what, &texts);
+    enum store_progress progress = store_prepare(visit->visits->store, &record, until_ns);
+    visit->page.is_prepared = progress == STORE_READY;
+    return progress;
+}
+
+bool visit_store(struct visit *visit, const struct visit_record *what)
+{
+    struct texts texts;
+    struct store_page record = describe(visit, what, &texts);
+    return visit->page.is_prepared ? store_finish(visit->visits->store, &record)
+                                   : store_add(visit->visits->store, &record);
+}
+
+/* False if it takes more steps. Counts a file that is lost for want of room. */
+static bool store_robots(struct visit *visit, const struct visit_record *record)
+{
+    struct visits *visits = visit->visits;
+    enum store_progress progress = STORE_READY;
+    if (visit_is_long(visit))
+        progress = visit_prepare(visit, record, clock_now_ns() + VISIT_STORE_NS_MAX);
+    else
+        visit_digest(&visit->page, visit->page.digest);
+    if (progress == STORE_MORE)
+        return false;
+    if (visit->page.is_unwanted || (progress == STORE_READY && visit_store(visit, record)))
+        return true;
+    store_cancel(visits->store, visit_response(&visit->page));
+    stats_add(&visits->stats->robots_lost, 1);
+    return true;
+}
+
+bool visit_store_robots(struct visit *visit, struct slice path)
+{
+    struct visit_page *page = &visit->page;
     char text[URL_BYTES_MAX];
     struct slice url = url_join_text(host_key(visit->host), path, text, sizeof text);
-    if (!visit->visits->store || !visit->visits->tuning->live.store.robots || url.len == 0)
-        return;
-    visit_digest(&visit->page, digest);
-    struct visit_record record = {.url = url, .path = path, .payload_digest = digest};
-    if (!visit_store(visit, &record))
-        stats_add(&visit->visits->stats->robots_lost, 1);
+    if (!page->is_read) /* decided once: the tuning file may change while it is stored */
+        page->is_unwanted = !visit->visits->tuning->live.store.robots;
+    page->is_read = true;
+    if (!visit->visits->store || (page->is_unwanted && !visit_is_long(visit)) || url.len == 0)
+        return true;
+    struct visit_record record = {.url = url, .path = path};
+    return store_robots(visit, &record);
 }

@@ -91,6 +91,8 @@ static void retry_stalled(struct visits *visits)
 {
     struct visit *visit = visits->stalled;
     visits->stalled = NULL;
+    if (visits->store)
+        store_turn(visits->store);
     while (visit) {
         struct visit *next = visit->next;
         visit_retry(visit);
@@ -142,6 +144,8 @@ uint64_t visits_next_ns(const struct visits *visits, uint64_t now_ns)
 {
     if (visits->reader.owner && harvest_has_room(visits->harvest))
         return now_ns; /* a page has more to read */
+    if (visits->store && store_has_work(visits->store))
+        return now_ns; /* a long page has more to store */
     if (visits_have_bandwidth(visits, now_ns))
         return visits->on_hold.first ? now_ns : UINT64_MAX;
     return now_ns + visits_bandwidth_wait_ns(visits, now_ns);

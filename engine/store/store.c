@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/store/limits.h"
 #include "lockfree/clock.h"
 
 /* Incompressible input of n bytes grows by less than n >> GZIP_GROWTH_SHIFT plus this constant, with either
@@ -18,25 +19,27 @@ enum { GZIP_GROWTH_SHIFT = 8, GZIP_EXTRA_BYTES = 512 };
 /* The longest URL and the other fields. */
 enum { REQUEST_BYTES_MAX = URL_BYTES_MAX + 4096 };
 
-/* igzip's memory at level 1: fast, and a third less output than level 0. */
-enum { IGZIP_LEVEL = 1 };
-
-static size_t compressed_bound(size_t bytes)
+size_t store_bound(size_t bytes)
 {
     return bytes + (bytes >> GZIP_GROWTH_SHIFT) + GZIP_EXTRA_BYTES;
 }
 
-static size_t record_bytes_max(const struct tuning *tuning)
+/* The longest response that is stored at once. */
+static size_t whole_bytes(const struct tuning *tuning)
 {
-    return tuning->fixed.net.body_bytes_max + tuning->fixed.net.head_bytes_max + WARC_HEADER_BYTES_MAX +
-           WARC_TRAILER_BYTES;
+    uint64_t level = tuning->fixed.store.level;
+    if (tuning->fixed.store.compress == TUNING_COMPRESS_NONE || level <= 1)
+        return STORE_WHOLE_BYTES_LEVEL_1;
+    if (level <= 5)
+        return STORE_WHOLE_BYTES_LEVEL_5;
+    return level <= 6 ? STORE_WHOLE_BYTES_LEVEL_6 : STORE_WHOLE_BYTES_LEVEL_12;
 }
 
 /* Bytes that must be free in the outlet before a page is begun, because a page must be whole in one file. */
 static size_t room_needed(size_t response_bytes, size_t request_bytes)
 {
-    return compressed_bound(response_bytes + WARC_HEADER_BYTES_MAX)  /* response */
-           + compressed_bound(request_bytes + WARC_HEADER_BYTES_MAX) /* request */
+    return store_bound(response_bytes + WARC_HEADER_BYTES_MAX)  /* response */
+           + store_bound(request_bytes + WARC_HEADER_BYTES_MAX) /* request */
            + 2 * OUTLET_BLOCK_BYTES; /* a warcinfo, and the unused rest of a block when a file begins */
 }
 
@@ -55,23 +58,29 @@ static bool make_compressor(struct store *store)
     return store->igzip->level_buf;
 }
 
+/* The longest record that is compressed at once. */
+static size_t record_bytes_max(const struct store *store)
+{
+    size_t block = store->whole_bytes > REQUEST_BYTES_MAX ? store->whole_bytes : REQUEST_BYTES_MAX;
+    return WARC_HEADER_BYTES_MAX + block + WARC_TRAILER_BYTES;
+}
+
 int store_init(struct store *store, const struct tuning *tuning, struct files *files, unsigned loop)
 {
-    *store = (struct store){.tuning = tuning, .loop = loop};
+    *store = (struct store){.tuning = tuning, .loop = loop, .whole_bytes = whole_bytes(tuning)};
     size_t bytes = tuning->fixed.store.buffer_bytes / tuning->fixed.crawl.threads;
     size_t record_max = tuning->fixed.net.body_bytes_max + tuning->fixed.net.head_bytes_max;
-    size_t blocks = room_needed(record_max, REQUEST_BYTES_MAX) / OUTLET_BLOCK_BYTES + 1;
+    /* One more because of rounding, and one that a short draft leaves to the next. */
+    size_t blocks = room_needed(record_max, REQUEST_BYTES_MAX) / OUTLET_BLOCK_BYTES + 2;
     size_t least = blocks * sizeof(struct outlet_block);
     struct outlet_options options = {.files = files, .bytes = bytes > least ? bytes : least};
     int error = outlet_init(&store->outlet, &options);
     if (error)
         return error;
-    size_t request_max = WARC_HEADER_BYTES_MAX + REQUEST_BYTES_MAX + WARC_TRAILER_BYTES;
-    size_t response_max = record_bytes_max(tuning);
-    store->scratch_bytes = compressed_bound(response_max > request_max ? response_max : request_max);
+    store->scratch_bytes = store_bound(record_bytes_max(store));
     store->scratch = malloc(store->scratch_bytes);
     warc_ids_init(&store->ids);
-    if (make_compressor(store) && store->scratch)
+    if (packer_init(&store->job.packer, tuning) && make_compressor(store) && store->scratch)
         return 0;
     store_fini(store);
     return -ENOMEM;
@@ -86,20 +95,21 @@ void store_fini(struct store *store)
         free(store->igzip->level_buf);
     free(store->igzip);
     free(store->scratch);
+    packer_fini(&store->job.packer);
     outlet_fini(&store->outlet);
     store->compressor = NULL;
     store->igzip = NULL;
     store->scratch = NULL;
 }
 
-/* `out` has room for compressed_bound(record.len). */
+/* `out` has room for store_bound(record.len). */
 static size_t compress_record(struct store *store, struct slice record, char *out, size_t room)
 {
     if (store->compressor)
         return libdeflate_gzip_compress(store->compressor, record.ptr, record.len, out, room);
     uint8_t *level_buf = store->igzip->level_buf;
     isal_deflate_stateless_init(store->igzip);
-    store->igzip->level = IGZIP_LEVEL;
+    store->igzip->level = PACKER_IGZIP_LEVEL;
     store->igzip->level_buf = level_buf;
     store->igzip->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
     store->igzip->gzip_flag = IGZIP_GZIP;
@@ -123,7 +133,7 @@ static void write_record(struct store *store, struct slice record)
         outlet_append(&store->outlet, record);
     } else {
         char *space = outlet_space(&store->outlet, &room);
-        bool fits = room >= compressed_bound(record.len);
+        bool fits = room >= store_bound(record.len);
         written =
             compress_record(store, record, fits ? space : store->scratch, fits ? room : store->scratch_bytes);
         if (fits)
@@ -187,16 +197,24 @@ static bool begin_file(struct store *store)
     return true;
 }
 
-/* Renames the field in place: both names have 17 letters. */
-static void hide_transfer_encoding(char *head, size_t head_len)
+/* A long page that is being packed names the warcinfo of the present file, so that file stays open for it. */
+bool store_open(struct store *store)
+{
+    bool is_due = store->serial == 0 || store->offset >= store->tuning->fixed.store.file_bytes;
+    return !is_due || store->job.phase >= STORE_PACKS || begin_file(store);
+}
+
+void store_hide_chunks(const struct store_page *page)
 {
     static const char from[] = "\ntransfer-encoding", to[] = "\nX-Transfer-Coding";
-    for (size_t i = 0; i + sizeof from - 1 <= head_len; i++)
+    char *head = page->response;
+    for (size_t i = 0; i + sizeof from - 1 <= page->head_len; i++)
         if (head[i] == '\n' && strncasecmp(head + i, from, sizeof from - 1) == 0)
             memcpy(head + i, to, sizeof to - 1);
 }
 
-static void write_response(struct store *store, const struct store_page *page, const struct warc_id *id)
+struct slice store_frame(struct store *store, const struct store_page *page, const struct warc_id *id,
+                         const unsigned char *block_digest)
 {
     struct slice block = {page->response, page->head_len + page->body_len};
     struct warc_record record = {
@@ -213,16 +231,17 @@ static void write_response(struct store *store, const struct store_page *page, c
         .block = block,
         .payload = {page->response + page->head_len, page->body_len},
         .payload_digest = page->payload_digest,
+        .block_digest = block_digest,
     };
     char header[WARC_HEADER_BYTES_MAX];
     size_t len = warc_write_header(header, &record);
     char *start = page->response - len, *end = page->response + block.len;
     memcpy(start, header, len);
     memcpy(end, "\r\n\r\n", WARC_TRAILER_BYTES);
-    write_record(store, slice_between(start, end + WARC_TRAILER_BYTES));
+    return slice_between(start, end + WARC_TRAILER_BYTES);
 }
 
-static void write_request(struct store *store, const struct store_page *page, const struct warc_id *response)
+void store_add_request(struct store *store, const struct store_page *page, const struct warc_id *response)
 {
     char record[2 * WARC_HEADER_BYTES_MAX + 4096];
     struct warc_record request = {
@@ -247,15 +266,16 @@ static void write_request(struct store *store, const struct store_page *page, co
 
 bool store_add(struct store *store, const struct store_page *page)
 {
+    assert(!store_is_long(store, page->head_len + page->body_len));
     if (outlet_room(&store->outlet) < room_needed(page->head_len + page->body_len, page->request.len)) {
         outlet_flush(&store->outlet); /* else the block that is not full would never be written */
         return false;
     }
-    if ((store->serial == 0 || store->offset >= store->tuning->fixed.store.file_bytes) && !begin_file(store))
+    if (!store_open(store))
         return false;
     struct warc_id response = warc_ids_next(&store->ids);
-    hide_transfer_encoding(page->response, page->head_len);
-    write_response(store, page, &response);
-    write_request(store, page, &response);
+    store_hide_chunks(page);
+    write_record(store, store_frame(store, page, &response, NULL));
+    store_add_request(store, page, &response);
     return true;
 }

@@ -3,16 +3,22 @@
  * A page becomes a response record and a request record that names it, each a gzip member of its own. The
  * loop makes and compresses them (igzip at level 1, libdeflate above) and hands blocks of them to the
  * housekeeper through an outlet. A body whose transfer was chunked is stored without the chunks, and its
- * field "Transfer-Encoding" is renamed to "X-Transfer-Coding", so that readers do not look for chunks. */
+ * field "Transfer-Encoding" is renamed to "X-Transfer-Coding", so that readers do not look for chunks.
+ *
+ * Most pages are stored by one call, store_add. A long page (store_is_long) would hold its loop for too long. Its
+ * digests and its response record are made in steps (store_prepare), one page at a time, beside the stream of the
+ * outlet; store_finish then adds both records to the stream at once. So records come from one epoch either way. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/disk/draft.h"
 #include "engine/disk/outlet.h"
-#include "engine/tuning/tuning.h"
+#include "engine/store/packer.h"
 #include "engine/store/warc.h"
+#include "engine/tuning/tuning.h"
 #include "net/slice.h"
 
 enum {
@@ -32,7 +38,37 @@ struct store_page {
     struct slice truncated;    /* empty: whole */
     struct slice tls_protocol; /* "tls/1.2"; empty: plain */
     struct slice tls_suite;
-    const unsigned char *payload_digest; /* SHA-1 of the body */
+    unsigned char *payload_digest; /* SHA-1 of the body; store_prepare writes it */
+    bool is_unwanted;              /* store_prepare makes the digest and nothing else */
+};
+
+enum store_progress {
+    STORE_MORE,  /* to be called again in the loop's next turn */
+    STORE_FULL,  /* there is no room until more has been written to the disk */
+    STORE_READY, /* store_finish may follow */
+};
+
+enum store_phase {
+    STORE_IDLE,
+    STORE_DIGESTS, /* of block and payload */
+    STORE_OPENS,   /* a file, if none is open, and writes the header of the record */
+    STORE_PACKS,
+    STORE_PACKED, /* waits for store_finish */
+};
+
+/* The long page that is being stored. */
+struct store_job {
+    const char *response; /* tells pages apart */
+    enum store_phase phase;
+    bool is_unwanted;
+    bool is_full;      /* the last step found no room */
+    bool is_awaited;   /* by another long page, since the last store_turn */
+    struct slice rest; /* of what the phase works on */
+    struct fingerprint_sha1 block, payload;
+    struct warc_id id;
+    uint64_t date_us; /* of both records: the caller's clock may be adjusted meanwhile */
+    struct packer packer;
+    struct draft draft;
 };
 
 struct store {
@@ -48,11 +84,48 @@ struct store {
     struct isal_zstream *igzip;
     char *scratch; /* a compressed record that does not fit the rest of a block */
     size_t scratch_bytes;
+    size_t whole_bytes; /* longer responses are long */
+    struct store_job job;
 };
 
 /* Its files are warc/NAME among `files`, which must outlive the store. 0 or a negative errno. */
 int store_init(struct store *store, const struct tuning *tuning, struct files *files, unsigned loop);
 void store_fini(struct store *store);
 
-/* False if there is no room until more has been written to the disk; try again later. */
+/* Whether a response of this length, head and body, is stored in steps. */
+static inline bool store_is_long(const struct store *store, size_t response_bytes)
+{
+    return response_bytes > store->whole_bytes;
+}
+
+/* Stores a page that is not long. False if there is no room until more has been written to the disk; try again
+ * later. */
 bool store_add(struct store *store, const struct store_page *page);
+
+/* Works on a long page until `until_ns`. The page and its response stay as they are until store_finish or
+ * store_cancel; if it is unwanted, until STORE_READY. While another page is at hand it only tells how that gets on. */
+enum store_progress store_prepare(struct store *store, const struct store_page *page, uint64_t until_ns);
+/* Adds a page that is ready. False if there is no room now; try again later. */
+bool store_finish(struct store *store, const struct store_page *page);
+/* Whether the page with this response is at hand. */
+bool store_holds(const struct store *store, const char *response);
+/* Forgets that page. No-op if it is not at hand. */
+void store_cancel(struct store *store, const char *response);
+/* To be called at the start of a turn, before the pages that wait are tried again. */
+void store_turn(struct store *store);
+/* Whether store_prepare has work, for the page at hand or one that waits, that need not wait for the disk. */
+bool store_has_work(const struct store *store);
+
+/* Shared by store*.c only. */
+
+/* The most bytes that a record of this length takes in a file. */
+size_t store_bound(size_t bytes);
+/* Opens a file if none is open or the open one is long enough. False: no room now. */
+bool store_open(struct store *store);
+/* Renames the field Transfer-Encoding in place: both names have 17 letters. */
+void store_hide_chunks(const struct store_page *page);
+/* Writes header and end of the response record around the response. `block_digest` may be NULL. */
+struct slice store_frame(struct store *store, const struct store_page *page, const struct warc_id *id,
+                         const unsigned char *block_digest);
+/* The caller has checked that the outlet has room. */
+void store_add_request(struct store *store, const struct store_page *page, const struct warc_id *response);

@@ -168,7 +168,10 @@ size_t warc_write_header(char *buffer, const struct warc_record *record)
         put_field(&writer, "WARC-Protocol", record->tls_protocol);
         put_field(&writer, "WARC-Cipher-Suite", record->tls_suite);
     }
-    put_digest_of(&writer, "WARC-Block-Digest", record->block);
+    if (record->block_digest)
+        put_digest(&writer, "WARC-Block-Digest", record->block_digest);
+    else
+        put_digest_of(&writer, "WARC-Block-Digest", record->block);
     if (record->payload_digest)
         put_digest(&writer, "WARC-Payload-Digest", record->payload_digest);
     else if (record->payload.ptr)

@@ -216,7 +216,7 @@ const struct tuning_key tuning_keys[] = {
     {"store", "compress", TUNING_CHOICE, AT(fixed.store.compress), "gzip", 0, 1, "gzip none",
      "each WARC record a gzip member of its own, or plain"},
     {"store", "level", TUNING_COUNT, AT(fixed.store.level), "1", 1, 12, NULL,
-     "effort of the compression"},
+     "effort of the compression; above 1, records that would take milliseconds are compressed in steps, by zlib at 8 or less"},
     {"store", "warc-version", TUNING_CHOICE, AT(fixed.store.warc), "1.1", 0, 1, "1.1 1.0",
      "WARC/1.1, or 1.0 for readers that know no later one (bsdtar)"},
     {"store", "file-bytes", TUNING_BYTES, AT(fixed.store.file_bytes), "1GB", 65536, 1e13, NULL,
