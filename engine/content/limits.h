@@ -29,6 +29,8 @@
 #define SCAN_STEP_BYTES (1u << 16)
 /* links: the part of an iframe's srcdoc that is read. It is decoded into the text buffer. */
 #define LINKS_SRCDOC_BYTES (1u << 16)
+/* links: how deep srcdocs within srcdocs are followed: each is read once more. Nobody nests more than two on purpose. */
+#define LINKS_SRCDOC_DEPTH_MAX 4
 /* xml: a longer tag is read as text. Real tags have about a hundred bytes. */
 #define XML_TAG_BYTES_MAX (1 << 16)
 /* sitemap: bytes read per step if no entry is found: half a millisecond at most. */

@@ -256,7 +256,7 @@ static void scan_srcdoc(struct links_walk *walk, struct slice markup)
     unsigned robots = links->robots;
     options.encoding = NULL;
     links_begin(&inner, links, markup, &options);
-    inner.is_inner = true;
+    inner.depth = walk->depth + 1;
     while (!links_step(&inner, SIZE_MAX))
         ;
     links->base = base;
@@ -268,7 +268,8 @@ static void scan_srcdoc(struct links_walk *walk, struct slice markup)
 static void on_iframe(struct links_walk *walk, const struct html_tag *tag)
 {
     struct slice markup = html_value(tag, HTML_SRCDOC);
-    if (!html_has(tag, HTML_SRCDOC) || walk->is_inner || markup.len > LINKS_SRCDOC_BYTES)
+    if (!html_has(tag, HTML_SRCDOC) || walk->depth >= LINKS_SRCDOC_DEPTH_MAX ||
+        markup.len > LINKS_SRCDOC_BYTES)
         add_embed(walk, tag, HTML_SRC, LINK_FRAME);
     else if (decode(walk, &markup))
         scan_srcdoc(walk, markup);
@@ -406,7 +407,7 @@ void links_begin(struct links_walk *walk, struct links *links, struct slice html
     walk->legacy = options->encoding && options->encoding->iconv ? options->encoding : NULL;
     walk->begin = html.ptr;
     walk->anchor = NULL;
-    walk->is_inner = false;
+    walk->depth = 0;
     walk->sheet = (struct slice){"", 0};
     css_begin(&walk->css, links, walk->sheet);
     unsigned flags = (options->noscript ? HTML_READ_NOSCRIPT : 0) | (options->css ? HTML_READ_STYLES : 0) |

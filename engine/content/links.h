@@ -45,7 +45,7 @@ struct links_walk {
     const struct encoding *legacy; /* NULL: the document is in UTF-8 */
     const char *begin;
     struct link *anchor; /* whose end tag has not come yet, or NULL */
-    bool is_inner;       /* the document is an iframe's srcdoc */
+    unsigned depth;      /* of iframes' srcdocs; 0: the page itself */
     struct css_walk css; /* the style sheet at hand; at its end: none */
     struct slice sheet;  /* another one, that comes next */
 };

@@ -95,7 +95,7 @@ struct reference {
     struct url base;
     struct slice base_href;
     bool forms;
-    bool is_inner; /* the walk is over a srcdoc */
+    unsigned depth; /* of the srcdoc that the walk is over */
 };
 
 static struct slice attribute(lxb_dom_element_t *element, const char *name)
@@ -165,15 +165,15 @@ static const struct {
 
 static lexbor_action_t on_node(lxb_dom_node_t *node, void *context);
 
-/* The document in a srcdoc; those inside it are not followed. */
+/* The document in a srcdoc. */
 static void reference_srcdoc(struct reference *reference, struct slice markup)
 {
     lxb_html_parser_t *parser = lxb_html_parser_create();
     CHECK_INT(lxb_html_parser_init(parser), LXB_STATUS_OK);
     lxb_html_document_t *document = lxb_html_parse(parser, (const lxb_char_t *)markup.ptr, markup.len);
-    reference->is_inner = true;
+    reference->depth++;
     lxb_dom_node_simple_walk(lxb_dom_interface_node(document), on_node, reference);
-    reference->is_inner = false;
+    reference->depth--;
     lxb_html_document_destroy(document);
     lxb_html_parser_destroy(parser);
 }
@@ -202,7 +202,7 @@ static void reference_element(struct reference *reference, lxb_dom_element_t *el
         reference_drawn(reference, element);
     if (element->node.ns != LXB_NS_HTML && tag != LXB_TAG_A)
         return;
-    if (tag == LXB_TAG_IFRAME && srcdoc.ptr && !reference->is_inner) {
+    if (tag == LXB_TAG_IFRAME && srcdoc.ptr && reference->depth < LINKS_SRCDOC_DEPTH_MAX) {
         reference_srcdoc(reference, srcdoc);
         return;
     }
@@ -473,6 +473,9 @@ static const char *const hard[] = {
     "<iframe srcdoc='&lt;a href=&quot;y?a&amp;amp;b&quot;>&lt;!-- <a href=n>'></iframe>",
     "<iframe srcdoc></iframe><iframe srcdoc='<iframe srcdoc=\"<a href=n>\" src=f></iframe><iframe "
     "src=g>'></iframe>",
+    "<iframe srcdoc='<iframe srcdoc=\"<iframe srcdoc=&amp;quot;<iframe srcdoc=<p><a&amp;#32;href=y></p>><img "
+    "src=w>"
+    "&amp;quot;></iframe>\"></iframe>'></iframe><a href=x>",
     "<svg><image xlink:href=y /><image href=w xlink:href=n><use href=x /><use href='#n'><use "
     "href=''></svg><use href=n>",
     "<svg><title><a href=y></title></svg><a href=z>",

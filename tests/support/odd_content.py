@@ -158,6 +158,7 @@ LINKS = [
     body("area", '<map name=m><area shape=rect coords="0,0,9,9" href="LINK"></map>'),
     body("iframe", '<iframe src="LINK"></iframe>'),
     body("iframe-srcdoc", '<iframe srcdoc="&lt;a href=&quot;LINK&quot;&gt;on&lt;/a&gt;"></iframe>'),
+    body("iframe-srcdoc-nested", '<iframe srcdoc="<iframe srcdoc=\'<a href=LINK>on</a>\'></iframe>"></iframe>'),
     page("frameset", '<html><frameset cols="*"><frame src="LINK"></frameset></html>'),
     body("noscript-img", '<noscript><img src="LINK"></noscript>'),
     body("noscript", '<noscript><a href="LINK">on</a></noscript>'),

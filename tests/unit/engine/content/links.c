@@ -222,6 +222,39 @@ TEST(the_markup_of_a_srcdoc_counts)
     free(html);
 }
 
+/* A srcdoc within the others; what it stands for at the deepest is a link. */
+static void nest(char *out, size_t size, unsigned depth)
+{
+    char inner[4096], quoted[4096];
+    snprintf(inner, sizeof inner, "<a href=x%u>", depth);
+    for (; depth > 0; depth--) {
+        size_t len = 0;
+        for (const char *at = inner; *at; at++)
+            len += (size_t)snprintf(quoted + len, sizeof quoted - len,
+                                    *at == '"'   ? "&quot;"
+                                    : *at == '&' ? "&amp;"
+                                                 : "%c",
+                                    *at);
+        snprintf(inner, sizeof inner, "<iframe src=f%u srcdoc=\"%.*s\"></iframe>", depth, (int)len, quoted);
+    }
+    snprintf(out, size, "%s<a href=y>", inner);
+}
+
+TEST(srcdocs_within_srcdocs_count_to_a_depth)
+{
+    char html[5000];
+    nest(html, sizeof html, 2);
+    CHECK_STR(scan(html, &plain_page), "anchor x2\nanchor y");
+    nest(html, sizeof html, LINKS_SRCDOC_DEPTH_MAX);
+    CHECK_STR(scan(html, &plain_page), "anchor x4\nanchor y");
+    nest(html, sizeof html, LINKS_SRCDOC_DEPTH_MAX + 1);
+    CHECK_STR(scan(html, &plain_page), "frame f5\nanchor y");
+    CHECK_STR(scan("<iframe srcdoc='<iframe srcdoc=\"<base href=/n/><meta name=robots content=nofollow>\">"
+                   "</iframe><a href=x>'></iframe>",
+                   &plain_page),
+              "anchor x");
+}
+
 TEST(anchors_in_svg_may_use_xlink)
 {
     CHECK_STR(scan("<svg><a xlink:href=x>t</a></svg><a xlink:href=n>", &plain_page), "anchor x");
