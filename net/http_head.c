@@ -130,6 +130,8 @@ static void read_field(struct http_head *head, const struct http_field *field, s
         interest->read(head, field->value, survey);
     else if (!head->known[interest->known].ptr)
         head->known[interest->known] = field->value;
+    else
+        head->repeated |= 1u << interest->known;
 }
 
 static void read_fields(struct http_head *head)
@@ -138,6 +140,7 @@ static void read_fields(struct http_head *head)
     head->content_length = -1;
     head->is_chunked = false;
     memset(head->known, 0, sizeof head->known);
+    head->repeated = 0;
     for (size_t i = 0; i < head->field_count; i++)
         read_field(head, &head->fields[i], &survey);
     /* RFC 9112, 6.3: a transfer coding overrides the length, and one that is unknown ends with the
@@ -206,6 +209,23 @@ struct slice http_head_find(const struct http_head *head, struct slice name)
         if (slice_equals_nocase(head->fields[i].name, name))
             return head->fields[i].value;
     return (struct slice){NULL, 0};
+}
+
+struct slice http_head_join(const struct http_head *head, struct slice name, char *room, size_t size)
+{
+    const struct slice comma = SLICE(", ");
+    size_t len = 0;
+    for (size_t i = 0; i < head->field_count; i++) {
+        struct slice value = head->fields[i].value, before = len ? comma : (struct slice){"", 0};
+        if (!slice_equals_nocase(head->fields[i].name, name))
+            continue;
+        if (before.len + value.len > size - len)
+            return (struct slice){room, 0};
+        memcpy(room + len, before.ptr, before.len);
+        memcpy(room + len + before.len, value.ptr, value.len);
+        len += before.len + value.len;
+    }
+    return (struct slice){room, len};
 }
 
 enum http_framing http_head_framing(const struct http_head *head, bool is_head_request)

@@ -52,6 +52,7 @@ struct http_head {
     bool is_chunked;
     bool keeps_alive;                     /* by version and Connection, and nothing odd in the head */
     struct slice known[HTTP_KNOWN_COUNT]; /* first occurrence; ptr == NULL: absent */
+    uint32_t repeated;                    /* bit by enum http_known: there are several fields of the name */
     struct http_field fields[HTTP_FIELDS_MAX];
 };
 
@@ -62,6 +63,10 @@ enum parse http_head_parse(struct http_head *head, struct slice text, size_t see
 
 /* Value of the first field of that name (case does not matter), or ptr == NULL. */
 struct slice http_head_find(const struct http_head *head, struct slice name);
+
+/* The values of all fields of that name as one list (RFC 9110, 5.3), in `room` of `size` bytes. Empty if there is none,
+ * or if they are too long together. */
+struct slice http_head_join(const struct http_head *head, struct slice name, char *room, size_t size);
 
 /* Whether a field of this name decides something: framing, what the body is, where it leads, what may be done
  * with it. */

@@ -58,6 +58,7 @@ struct visit_page {
     bool is_unwanted;                     /* once read: it is not stored */
     bool is_prepared;                     /* if it is long: the store has made its digest and records */
     bool has_links;                       /* the head has Link or Refresh fields */
+    bool has_codings;                     /* the head has several Content-Encoding fields */
     struct slice known[HTTP_KNOWN_COUNT]; /* in the buffer */
     unsigned robots_tags;                 /* of X-Robots-Tag */
     unsigned tags;                        /* once read: of head and body; enum robots_tag */

@@ -1,6 +1,7 @@
 /* The links of a page: its redirect, or the links in its head and body. */
 #include <string.h>
 
+#include "engine/content/limits.h"
 #include "engine/content/location.h"
 #include "engine/content/unpack.h"
 #include "engine/crawl/limits.h"
@@ -46,13 +47,25 @@ static struct slice known(const struct visit_page *page, enum http_known field)
     return page->known[field].ptr ? page->known[field] : (struct slice){"", 0};
 }
 
+/* Valid until the next call. A head with several such fields is rare, and parsed again. */
+static struct slice codings_of(const struct visit_page *page)
+{
+    static _Thread_local struct http_head head;
+    static _Thread_local char joined[UNPACK_CODINGS_BYTES];
+    enum http_error error;
+    if (!page->has_codings ||
+        http_head_parse(&head, (struct slice){visit_response(page), page->head_len}, 0, &error) != PARSE_DONE)
+        return known(page, HTTP_KNOWN_CONTENT_ENCODING);
+    return http_head_join(&head, SLICE("Content-Encoding"), joined, sizeof joined);
+}
+
 static struct unpack_body packed_body(const struct visit *visit)
 {
     const struct visit_page *page = &visit->page;
     /* One byte more than is read tells that the file goes on. */
     const size_t robots_bytes_max = ROBOTS_BYTES_MAX + 1;
     bool is_page = visit->asks == VISIT_ASKS_PAGE;
-    return (struct unpack_body){.codings = known(page, HTTP_KNOWN_CONTENT_ENCODING),
+    return (struct unpack_body){.codings = codings_of(page),
                                 .content_type = known(page, HTTP_KNOWN_CONTENT_TYPE),
                                 .bytes = {visit_response(page) + page->head_len, page->body_len},
                                 .bytes_max = is_page ? 0 : robots_bytes_max,

@@ -58,6 +58,7 @@ void visit_on_head(struct conn *conn, const struct http_head *head)
     page->status = head->status;
     for (int i = 0; i < HTTP_KNOWN_COUNT; i++)
         page->known[i] = moved(head->known[i], head->raw, copy);
+    page->has_codings = head->repeated >> HTTP_KNOWN_CONTENT_ENCODING & 1;
     for (size_t i = 0; i < head->field_count; i++) {
         struct slice name = head->fields[i].name;
         if (slice_equals_nocase(name, SLICE("X-Robots-Tag")))

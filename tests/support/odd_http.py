@@ -13,7 +13,11 @@ def case(name, answer, **more):
 
 
 def coded(name, coding, encode, body=html):
-    return case(name, lambda link: reply(encode(body(link)), f"Content-Encoding: {coding}"))
+    return coded_by_fields(name, [coding], encode, body)
+
+
+def coded_by_fields(name, codings, encode, body=html):
+    return case(name, lambda link: reply(encode(body(link)), *(f"Content-Encoding: {coding}" for coding in codings)))
 
 
 def raw_deflate(data):
@@ -75,6 +79,9 @@ CODINGS = [
     coded("gzip-twice", "gzip, gzip", lambda data: gzip.compress(gzip.compress(data))),
     coded("gzip-after-deflate", "deflate, gzip", lambda data: gzip.compress(zlib.compress(data))),
     coded("gzip-empty-element", ", gzip", gzip.compress),
+    coded_by_fields("gzip-after-deflate-two-fields", ["deflate", "gzip"], lambda data: gzip.compress(zlib.compress(data))),
+    coded_by_fields("gzip-after-other-field", ["identity", "gzip"], gzip.compress),
+    coded_by_fields("gzip-in-both-fields", ["gzip", "gzip"], gzip.compress),
     coded("deflate-zlib", "deflate", zlib.compress),
     coded("deflate-raw", "deflate", raw_deflate),
     coded("deflate-cut", "deflate", cut(zlib.compress), long_page),

@@ -64,6 +64,23 @@ TEST(reads_an_ordinary_head)
     CHECK(!http_head_find(&head, SLICE("absent")).ptr);
 }
 
+TEST(fields_of_one_name_are_a_list)
+{
+    char room[32];
+    parse_good("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Type: a/b\r\nA: "
+               "b\r\ncontent-encoding: gzip , "
+               "br\r\n\r\n");
+    CHECK_SLICE(head.known[HTTP_KNOWN_CONTENT_ENCODING], "deflate");
+    CHECK_INT(head.repeated, 1u << HTTP_KNOWN_CONTENT_ENCODING);
+    CHECK_SLICE(http_head_join(&head, SLICE("Content-Encoding"), room, sizeof room), "deflate, gzip , br");
+    CHECK_SLICE(http_head_join(&head, SLICE("a"), room, sizeof room), "b");
+    CHECK_SLICE(http_head_join(&head, SLICE("c"), room, sizeof room), "");
+    CHECK_SLICE(http_head_join(&head, SLICE("Content-Encoding"), room, 18), "deflate, gzip , br");
+    CHECK_SLICE(http_head_join(&head, SLICE("Content-Encoding"), room, 17), ""); /* too long */
+    parse_good("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n");
+    CHECK_INT(head.repeated, 0);
+}
+
 TEST(nothing_of_the_last_head_stays)
 {
     parse_good(ordinary);
