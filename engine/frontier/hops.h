@@ -23,6 +23,7 @@ static inline struct hops hops_add(struct hops hops, char letter)
         if (HOPS_LETTERS[code] == letter) {
             hops.recent = (hops.recent << 3 | code) & ((UINT32_C(1) << 3 * HOPS_SHOWN) - 1);
             hops.count += hops.count < UINT16_MAX;
+            break;
         }
     return hops;
 }

@@ -9,7 +9,15 @@ enum { SEGMENTS_MAX = 256, SEGMENT_SLOTS = 2 * SEGMENTS_MAX, PAIRS_MAX = 20 };
 
 unsigned scope_count_segments(struct slice path)
 {
+    const uint64_t ones = UINT64_C(0x0101010101010101), low = 0x7f * ones;
     unsigned segments = 0;
+    for (; path.len >= sizeof ones; path = slice_skip(path, sizeof ones)) {
+        uint64_t word;
+        memcpy(&word, path.ptr, sizeof word);
+        word ^= '/' * ones;                                         /* slashes become 0 */
+        uint64_t slashes = ~(((word & low) + low) | word | low);    /* the top bit of each byte that is 0 */
+        segments += (unsigned)((slashes >> 7) * ones >> 56);        /* their sum */
+    }
     for (size_t i = 0; i < path.len; i++)
         segments += path.ptr[i] == '/';
     return segments;
@@ -81,8 +89,13 @@ bool scope_is_bad_port(unsigned port)
         515,  526,  530,  531,  532,  540,  548,  554,  556,  563,  587,   601,   636,  989,  990,  993,
         995,  1433, 1521, 1719, 1720, 1723, 2049, 3306, 3389, 3659, 4045,  4190,  5060, 5061, 5432, 5900,
         6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (bad[i] == port)
-            return true;
-    return false;
+    size_t low = 0, high = sizeof bad / sizeof *bad; /* asked for every link: they are sorted */
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (bad[middle] < port)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < sizeof bad / sizeof *bad && bad[low] == port;
 }
