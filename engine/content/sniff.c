@@ -116,12 +116,17 @@ static bool ends_with(struct slice text, struct slice end)
     return text.len >= end.len && slice_equals_nocase(slice_skip(text, text.len - end.len), end);
 }
 
+static bool ends_name(char c)
+{
+    return c == ';' || c == ',' || c == ' ' || c == '\t';
+}
+
 /* "text/html" of "text/html; charset=utf-8", and of the same without its semicolon. */
 static struct slice type_name(struct slice content_type)
 {
     struct slice name = slice_trim(content_type);
     size_t len = 0;
-    while (len < name.len && !strchr(";, \t", name.ptr[len]))
+    while (len < name.len && !ends_name(name.ptr[len]))
         len++;
     return (struct slice){name.ptr, len};
 }
@@ -133,9 +138,8 @@ bool sniff_is_xml(struct slice content_type)
 }
 
 /* What the header states, or SNIFF_TYPES if it states nothing that we know. */
-static enum sniff_type stated_type(struct slice content_type)
+static enum sniff_type type_of_name(struct slice name)
 {
-    struct slice name = type_name(content_type);
     for (size_t i = 0; i < COUNT(known_types); i++) {
         struct slice known = known_types[i].name;
         size_t len = known.ptr[known.len - 1] == '/' && name.len > known.len ? known.len : name.len;
@@ -145,6 +149,11 @@ static enum sniff_type stated_type(struct slice content_type)
     if (ends_with(name, SLICE("+xml")))
         return SNIFF_XML;
     return ends_with(name, SLICE("+json")) ? SNIFF_JSON : SNIFF_TYPES;
+}
+
+static enum sniff_type stated_type(struct slice content_type)
+{
+    return type_of_name(type_name(content_type));
 }
 
 bool sniff_is_text(struct slice content_type)
@@ -158,7 +167,7 @@ bool sniff_may_link(struct slice content_type)
     static const struct slice nothing[] = {BYTES("unknown/unknown"), BYTES("application/unknown"),
                                            BYTES("*/*")};
     struct slice name = type_name(content_type);
-    enum sniff_type type = stated_type(content_type);
+    enum sniff_type type = type_of_name(name);
     if (type != SNIFF_TYPES)
         return type <= SNIFF_JSON && type != SNIFF_SCRIPT;
     for (size_t i = 0; i < COUNT(nothing); i++)

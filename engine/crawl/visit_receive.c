@@ -34,7 +34,7 @@ static void judge_type(struct visit *visit, const struct http_head *head)
 {
     struct slice type = head->known[HTTP_KNOWN_CONTENT_TYPE];
     if (visit->asks != VISIT_ASKS_PAGE || head->status / 100 != 2 || visit->item->kind == HOST_ITEM_SITEMAP ||
-        sniff_may_link(type) || scope_wants_mime(&visit->visits->tuning->fixed.scope, type))
+        scope_wants_mime(&visit->visits->tuning->fixed.scope, type) || sniff_may_link(type))
         return;
     visit->page.cut_by = FETCH_TYPE_UNWANTED;
     if (head->content_length < 0 || head->content_length > VISIT_SKIPPED_BYTES_MAX)
