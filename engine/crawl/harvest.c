@@ -47,6 +47,25 @@ static void lose(struct harvest *harvest, enum fetch_outcome outcome)
     stats_add(&harvest->stats->outcomes[outcome], 1);
 }
 
+/* Most links of a page are known. They leave the batch here, before their hosts are looked up. */
+static void drop_known(struct harvest *harvest)
+{
+    bool known[SIEVE_BATCH_MAX];
+    size_t count = 0;
+    sieve_has(harvest->sieve, harvest->hashes, harvest->count, known);
+    for (size_t i = 0; i < harvest->count; i++) {
+        if (known[i])
+            continue;
+        if (count < i) {
+            harvest->batch[count] = harvest->batch[i];
+            harvest->hashes[count] = harvest->hashes[i];
+        }
+        count++;
+    }
+    stats_add(&harvest->stats->links_known, harvest->count - count);
+    harvest->count = count;
+}
+
 /* Neighbouring links mostly lead to the same host: only the first of such a run looks its host up. */
 static void find_rows(struct harvest *harvest)
 {
@@ -239,6 +258,7 @@ void harvest_flush(struct harvest *harvest)
 {
     enum sieve_answer answers[SIEVE_BATCH_MAX];
     uint8_t kept[SIEVE_BATCH_MAX];
+    drop_known(harvest);
     find_rows(harvest);
     size_t count = keep_those_with_room(harvest, kept);
     sieve_add(harvest->sieve, harvest->hashes, count, answers);

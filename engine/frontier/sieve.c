@@ -114,16 +114,25 @@ void sieve_turn(struct sieve_loop *loop)
     lf_fetch_add(&sieve->agreed, 1, release); /* R1 pairs with A1: what this loop has added is seen */
 }
 
+static uint64_t *cell_of(const struct sieve_loop *loop, uint64_t hash)
+{
+    uint64_t mixed = hash * UINT64_C(0x9E3779B97F4A7C15);
+    return &loop->cache[((unsigned __int128)mixed * loop->sieve->cache_cells) >> 64];
+}
+
+/* Whether this loop has just asked the disk about it. */
+static bool was_asked(const struct sieve_loop *loop, uint64_t hash)
+{
+    return hash && loop->cache && *cell_of(loop, hash) == hash;
+}
+
 /* Not in memory: the disk has to be asked, unless this loop has just done so. */
 static enum sieve_answer answer_later(struct sieve_loop *loop, uint64_t hash)
 {
-    if (!loop->cache)
-        return SIEVE_LATER;
-    uint64_t mixed = hash * UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t *cell = &loop->cache[((unsigned __int128)mixed * loop->sieve->cache_cells) >> 64];
-    if (hash && *cell == hash)
+    if (was_asked(loop, hash))
         return SIEVE_KNOWN;
-    *cell = hash;
+    if (loop->cache)
+        *cell_of(loop, hash) = hash;
     return SIEVE_LATER;
 }
 
@@ -222,6 +231,26 @@ bool sieve_is_settled(struct sieve *sieve)
 bool sieve_confirm(struct sieve *sieve, uint64_t hash)
 {
     return sieve->kind != TUNING_SIEVE_SIGNATURES || !signatures_has(&sieve->signatures, hash);
+}
+
+void sieve_has(struct sieve_loop *loop, const uint64_t *hashes, size_t count, bool *found)
+{
+    struct sieve *sieve = loop->sieve;
+    assert(count <= SIEVE_BATCH_MAX);
+    switch (sieve->kind) {
+    case TUNING_SIEVE_SIGNATURES:
+        signatures_has_batch(&sieve->signatures, hashes, count, found);
+        break;
+    case TUNING_SIEVE_BLOOM:
+        bloom_has_batch(&sieve->bloom, hashes, count, found);
+        break;
+    case TUNING_SIEVE_MERCATOR:
+    case TUNING_SIEVE_OFFLINE:
+    case TUNING_SIEVE_ROCKSDB:
+        for (size_t i = 0; i < count; i++)
+            found[i] = was_asked(loop, hashes[i]);
+        break;
+    }
 }
 
 uint64_t sieve_count(struct sieve *sieve)

@@ -78,6 +78,10 @@ void sieve_turn(struct sieve_loop *loop);
 /* Answers for up to SIEVE_BATCH_MAX hashes, whose memory is prefetched together. */
 void sieve_add(struct sieve_loop *loop, const uint64_t *hashes, size_t count, enum sieve_answer *answers);
 
+/* For which of up to SIEVE_BATCH_MAX hashes sieve_add would answer SIEVE_KNOWN, as far as memory can tell. What the loop that
+ * was told NEW wrote before that is seen by whoever finds the hash here. */
+void sieve_has(struct sieve_loop *loop, const uint64_t *hashes, size_t count, bool *found);
+
 /* Whether the disk has been asked about anything, or will be. */
 bool sieve_uses_disk(struct sieve *sieve);
 /* Whether answers from the disk count by now. */

@@ -299,6 +299,19 @@ TEST(a_url_that_found_no_room_is_not_known)
     finish();
 }
 
+/* Only what is new needs room. */
+TEST(a_known_url_of_a_full_host_is_known_and_not_lost)
+{
+    set_up();
+    tuning.live.limits.urls_per_host_max = 10;
+    begin();
+    take_numbered("http://a.it/", "", 10);
+    take_numbered("http://a.it/", "", 11);
+    CHECK_INT(stats_get(&stats.links_known), 10);
+    CHECK_INT(lost(FETCH_HOST_FULL), 1);
+    finish();
+}
+
 TEST(a_url_that_found_no_memory_is_not_known)
 {
     char text[1100];

@@ -36,6 +36,10 @@ static void lets_each_out_once(enum tuning_sieve kind, unsigned threads)
     sieve_add(&loop, hashes, 4, answers);
     for (int i = 0; i < 4; i++)
         CHECK(answers[i] == SIEVE_KNOWN);
+    bool found[4];
+    hashes[1] = hash_of(4);
+    sieve_has(&loop, hashes, 4, found);
+    CHECK(found[0] && !found[1] && found[2] && found[3]);
     sieve_loop_fini(&loop);
     CHECK_INT(sieve_count(&sieve), 3);
     sieve_fini(&sieve);
