@@ -477,13 +477,13 @@ static void take_link(struct harvest *harvest, const struct harvest_source *sour
     harvest_link(harvest, source, link->url, kind);
 }
 
-size_t harvest_links(struct harvest *harvest, const struct harvest_source *source, size_t from)
+size_t harvest_links(struct harvest *harvest, const struct harvest_source *source, size_t from,
+                     uint64_t until_ns)
 {
     struct links *links = &harvest->links;
     struct harvest_source of_head = *source;
     size_t left = links->count - from;
     size_t at = from, to = from + (left < HARVEST_LINKS_PER_STEP ? left : HARVEST_LINKS_PER_STEP);
-    const uint64_t until_ns = clock_now_ns() + HARVEST_STEP_NS;
     of_head.base = source->url;
     if (from == 0) {
         stats_add(&harvest->stats->links, links->count + links->dropped);

@@ -86,8 +86,10 @@ void harvest_fini(struct harvest *harvest);
 void harvest_link(struct harvest *harvest, const struct harvest_source *source, struct slice text,
                   enum host_item_kind kind);
 /* Takes up to HARVEST_LINKS_PER_STEP links of harvest->links, beginning at index `from`, and queues those
- * that may be followed. Returns the index to continue at. */
-size_t harvest_links(struct harvest *harvest, const struct harvest_source *source, size_t from);
+ * that may be followed. Looks at the clock every HARVEST_LINKS_PER_LOOK links, and ends the step after `until_ns`. Returns
+ * the index to continue at. */
+size_t harvest_links(struct harvest *harvest, const struct harvest_source *source, size_t from,
+                     uint64_t until_ns);
 /* Runs the batch through the sieve and queues what is new. */
 void harvest_flush(struct harvest *harvest);
 /* Whether journal and spill have room for what a step of harvest_links may find. If not, the page has to wait. */

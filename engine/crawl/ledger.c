@@ -50,7 +50,7 @@ void ledger_log(struct ledger *ledger, const struct host *host, const struct led
 {
     char hops[HOPS_TEXT_BYTES_MAX], via[URL_BYTES_MAX];
     struct crawl_log_entry entry = {
-        .end_us = ledger_wall_us(ledger, clock_now_ns()),
+        .end_us = ledger_wall_us(ledger, verdict->end_ns ? verdict->end_ns : clock_now_ns()),
         .start_us = verdict->start_ns ? ledger_wall_us(ledger, verdict->start_ns) : 0,
         .outcome = verdict->outcome,
         .status = verdict->status,

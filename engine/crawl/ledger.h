@@ -36,6 +36,7 @@ struct ledger_verdict {
     int status;
     int64_t size;
     uint64_t start_ns; /* 0: never begun */
+    uint64_t end_ns;   /* 0: now */
     struct slice mime;
     const unsigned char *digest;
     struct slice annotation;

@@ -52,7 +52,7 @@ void reader_begin(struct reader *reader, const void *owner, const struct reader_
     reader->options = *options;
     reader->outcome = FETCH_DONE;
     reader->tags = page->tags;
-    reader->body_bytes = 0;
+    reader->body_bytes = reader->harvested = 0;
     url_init(&reader->url, reader->url_text, sizeof reader->url_text);
     url_copy(&reader->url, page->source.url);
     reader->page.source.url = reader->page.source.base = &reader->url;
@@ -161,17 +161,25 @@ static void scan_some(struct reader *reader)
         begin_harvest(reader);
 }
 
-static void harvest_some(struct reader *reader)
+static void harvest_some(struct reader *reader, uint64_t until_ns)
 {
     const struct links *links = &reader->harvest->links;
     if (reader->harvested < links->count || (reader->harvested == 0 && links->dropped))
-        reader->harvested = harvest_links(reader->harvest, &reader->page.source, reader->harvested);
+        reader->harvested = harvest_links(reader->harvest, &reader->page.source, reader->harvested, until_ns);
     if (reader->harvested < links->count)
         return;
     if (reader->progress == SCAN_DONE)
         finish(reader);
     else
         reader->phase = READER_SCANS;
+}
+
+/* Whether what was done since the last look at the clock cannot have taken long. */
+static bool was_short(const struct reader *reader)
+{
+    const struct slice document = reader->unpack.document;
+    return reader->phase != READER_UNPACKS && reader->harvested == 0 &&
+           document.ptr == reader->page.body.bytes.ptr && document.len <= READER_SHORT_BYTES;
 }
 
 bool reader_run(struct reader *reader, uint64_t until_ns)
@@ -185,13 +193,13 @@ bool reader_run(struct reader *reader, uint64_t until_ns)
             scan_some(reader);
             break;
         case READER_HARVESTS:
-            harvest_some(reader);
+            harvest_some(reader, until_ns);
             break;
         case READER_IDLE:
             break;
         }
         if (reader->phase != READER_IDLE &&
-            (clock_now_ns() >= until_ns || !harvest_has_room(reader->harvest)))
+            ((!was_short(reader) && clock_now_ns() >= until_ns) || !harvest_has_room(reader->harvest)))
             return false;
     }
     return true;

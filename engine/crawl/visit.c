@@ -298,6 +298,7 @@ static void let_others_go(struct visit *visit)
     struct visits *visits = visit->visits;
     struct ring *ring = visits->conns->ring;
     uint64_t now_ns = clock_now_ns();
+    visits->reads_since_ns = now_ns;
     uint64_t since_ns = ring->now_ns > visits->submitted_ns ? ring->now_ns : visits->submitted_ns;
     if (visit->page.body_len < LONG_PAGE_BYTES && now_ns - since_ns < VISIT_WORK_NS_MAX)
         return;
@@ -383,6 +384,7 @@ void visit_stall(struct visit *visit)
 
 void visit_retry(struct visit *visit)
 {
+    visit->visits->reads_since_ns = clock_now_ns();
     enter(visit, VISIT_READING);
     read_response(visit);
 }

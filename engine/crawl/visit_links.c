@@ -164,7 +164,7 @@ bool visit_read_links(struct visit *visit, const struct url *url)
             return false;
         begin_reading(visit, url);
     }
-    if (!reader_run(reader, clock_now_ns() + READER_WORK_NS_MAX))
+    if (!reader_run(reader, visit->visits->reads_since_ns + READER_WORK_NS_MAX))
         return false;
     if (reader->outcome == FETCH_NO_MEMORY && starve(visit))
         return false;

@@ -142,6 +142,7 @@ static void conclude(struct reading *reading)
     verdict->is_page = true;
     verdict->size = (int64_t)page->body_len;
     verdict->start_ns = visit->conn.times.request_ns;
+    verdict->end_ns = visit->visits->reads_since_ns;
     verdict->mime = page->known[HTTP_KNOWN_CONTENT_TYPE];
     if (visit->certificate != FETCH_DONE)
         verdict->annotation = slice_of(fetch_outcome_name(visit->certificate));

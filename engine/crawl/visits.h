@@ -65,6 +65,7 @@ struct visits {
     struct visits_line waiting; /* for bandwidth, first come first served */
     struct visits_line on_hold; /* likewise, in the middle of a body */
     uint64_t submitted_ns;      /* the last submission within a turn */
+    uint64_t reads_since_ns;    /* when the loop began to work on the page at hand */
     uint64_t bytes_charged;     /* of the bytes that the connections received */
     uint64_t turn_ns;           /* the last turn */
     uint64_t shed_at_ns;        /* the next search for slow transfers */
