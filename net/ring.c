@@ -226,6 +226,8 @@ static void run_handlers(struct ring *ring)
                 ring->stats.wakes_received++;
                 continue;
             }
+            if (i + 1 < count)
+                __builtin_prefetch(events[i + 1].object); /* while this one is handled */
             if (!(events[i].flags & IORING_CQE_F_MORE))
                 ring->inflight--;
             /* A message fails only when the target's completion queue is full, and then it does not sleep; a

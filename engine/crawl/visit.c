@@ -326,6 +326,7 @@ static void deal_with_response(struct visit *visit)
     enter(visit, VISIT_READING);
     let_others_go(visit);
     count_bytes(visit);
+    host_prefetch_newest(visit->host); /* for visit_read_page */
     visit_settle(visit);
     read_response(visit);
 }

@@ -69,10 +69,11 @@ struct visit_page {
 };
 
 struct visit {
-    struct conn conn;
+    /* These come first, and with them the start of conn, which ring.c prefetches. */
     struct visits *visits;
     struct host *host;
-    struct host_item *item;         /* the URL requested; NULL: none, or the host's own robots.txt */
+    struct host_item *item; /* the URL requested; NULL: none, or the host's own robots.txt */
+    struct conn conn;
     struct visit *next, *last;      /* in the list of free, stalled or waiting visits, or of those on hold */
     uint8_t state;                  /* enum visit_state */
     uint8_t asks;                   /* enum visit_asks */

@@ -190,6 +190,7 @@ bool visit_read_page(struct visit *visit)
         visit_stall(visit);
         return false;
     }
+    __builtin_prefetch(host_first(visit->host)); /* to be popped next */
     if (!is_again)
         finish_reading(&reading);
     reading.verdict.digest = visit->visits->store ? visit->page.digest : NULL;

@@ -33,8 +33,9 @@ static void run_out_of_memory(struct visit *visit, size_t size)
 static void judge_type(struct visit *visit, const struct http_head *head)
 {
     struct slice type = head->known[HTTP_KNOWN_CONTENT_TYPE];
-    if (visit->asks != VISIT_ASKS_PAGE || head->status / 100 != 2 || visit->item->kind == HOST_ITEM_SITEMAP ||
-        scope_wants_mime(&visit->visits->tuning->fixed.scope, type) || sniff_may_link(type))
+    if (visit->asks != VISIT_ASKS_PAGE || head->status / 100 != 2 ||
+        scope_wants_mime(&visit->visits->tuning->fixed.scope, type) || sniff_may_link(type) ||
+        visit->item->kind == HOST_ITEM_SITEMAP)
         return;
     visit->page.cut_by = FETCH_TYPE_UNWANTED;
     if (head->content_length < 0 || head->content_length > VISIT_SKIPPED_BYTES_MAX)
@@ -51,6 +52,7 @@ void visit_on_head(struct conn *conn, const struct http_head *head)
         run_out_of_memory(visit, size);
         return;
     }
+    host_prefetch(visit->host, visit->item); /* wanted when the body is here */
     char *copy = visit_response(page);
     memcpy(copy, head->raw.ptr, head->raw.len);
     page->has_head = true;
