@@ -35,7 +35,7 @@ static uint64_t tick(void *owner, uint64_t now_ns)
     struct crawl *crawl = owner;
     (void)now_ns;
     crawl_tick(crawl);
-    return crawl->end.phase == CRAWL_ENDING ? 0 : CRAWL_LOOK_NS;
+    return crawl->end.phase == CRAWL_ENDING ? CRAWL_JOIN_NS : CRAWL_LOOK_NS;
 }
 
 static struct end_facts facts_of(const struct crawl *crawl, uint64_t now_ns)

@@ -68,6 +68,9 @@
 /* crawl: how often the watch checks whether the crawl has ended, and the housekeeper whether there is
  * something to write. People perceive a tenth of a second as immediate; this is a tenth of that. */
 #define CRAWL_LOOK_NS (10 * CLOCK_NS_PER_MS)
+/* crawl: how often the watch checks whether threads have ended that are about to. The housekeeper may take seconds to sync
+ * the last files. */
+#define CRAWL_JOIN_NS CLOCK_NS_PER_MS
 /* bandwidth: idle time that may be made up for later. Twice the longest sleep of a loop; over ten seconds it
  * exceeds the rate by one per cent. */
 #define BANDWIDTH_CREDIT_NS (100 * CLOCK_NS_PER_MS)
