@@ -75,16 +75,17 @@ static bool open_url(struct url *url, char *text, const struct host *host, struc
     return url_join(url, host_key(host), path);
 }
 
-/* Queues the sitemaps that robots.txt names, and returns how many. Those that would take too long are lost. */
+/* Queues the sitemaps that robots.txt names, and returns how many. Those that would take too long are lost; so what counts
+ * is the work, and not that the thread had to wait for a processor. */
 static unsigned take_sitemaps(struct visits *visits, const struct harvest_source *source,
                               const struct robots *rules)
 {
-    const uint64_t until_ns = clock_now_ns() + VISIT_WORK_NS_MAX;
+    const uint64_t until_ns = clock_thread_ns() + VISIT_WORK_NS_MAX;
     struct slice text;
     uint32_t cursor = 0;
     unsigned taken = 0;
     while (robots_sitemap(rules, &cursor, &text)) {
-        if (taken && taken % VISIT_SITEMAPS_PER_LOOK == 0 && clock_now_ns() >= until_ns) {
+        if (taken && taken % VISIT_SITEMAPS_PER_LOOK == 0 && clock_thread_ns() >= until_ns) {
             stats_add(&visits->stats->links_lost, rules->sitemap_count - taken);
             break;
         }

@@ -129,12 +129,13 @@ def test_private_addresses_are_asked_for():
 
 def test_losses_are_loud():
     many = b"".join(b'<a href="/%d">' % number for number in range(4000))
+    full = {"memory": {"sieve": "4KiB"}, "state": {"spill": "no"}}
     with Pages({"127.0.0.1": {"/": (200, {"Content-Type": "text/html"}, many)}}) as web:
-        crawl = Crawl(web, merge(QUICK, {"memory": {"sieve": "4KiB"}}), "--max-pages", "5")
+        crawl = Crawl(web, merge(QUICK, full), "--max-pages", "5")
         lost = crawl.summary["outcomes"]["sieve-full"]
         assert f"{lost} URLs lost: raise memory.sieve" in crawl.stdout, crawl.stdout
         assert f"{lost} URLs lost: raise memory.sieve" in crawl.stderr, crawl.stderr
-        crawl = Crawl(web, merge(QUICK, {"memory": {"sieve": "4KiB"}}))
+        crawl = Crawl(web, merge(QUICK, full))
         seen = {row[3] for row in crawl.log if int(row[1]) > 0}
         url = next(url for number in range(4000) if (url := web.url("127.0.0.1", f"/{number}")) not in seen)
         why = subprocess.run([BUILD / "lycosa", "why", crawl.directory, url], capture_output=True, text=True).stdout
