@@ -83,6 +83,7 @@ struct crawl {
     const char *directory;
     const struct disk *disk;
     char scratch[1100]; /* where scratch files go */
+    char slots[1200];   /* path of the one with the long queues of single hosts */
     int lock;           /* descriptor of DIR/state/lock; -1: none */
     char user_agent[1024];
     struct slice agent; /* the product token */
@@ -117,6 +118,7 @@ struct crawl {
     pthread_t housekeeper_thread;
     unsigned reloads_done;
     struct commit commit;
+    bool serves_slots;         /* there was something to do, so more may come soon */
     uint64_t stored_committed; /* pages in the WARC files by the last commit, of this process */
 
     /* shared between threads */

@@ -99,6 +99,10 @@ bool crawl_open_parts(struct crawl *crawl, struct tuning_error *error)
     int failed = frontier_init(&crawl->frontier, tuning);
     if (failed)
         return crawl_refuse(error, "memory.hosts, memory.frontier: %s", strerror(-failed));
+    snprintf(crawl->slots, sizeof crawl->slots, "%s/slots", crawl->scratch);
+    failed = tuning->fixed.state.spill ? frontier_open_slots(&crawl->frontier, crawl->disk, crawl->slots) : 0;
+    if (failed)
+        return crawl_refuse(error, "%s: %s", crawl->slots, strerror(-failed));
     failed = sieve_init(&crawl->sieve, tuning);
     if (failed)
         return crawl_refuse(error, "memory.sieve: %s", strerror(-failed));

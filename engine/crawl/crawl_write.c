@@ -40,7 +40,9 @@ int crawl_serve_spills(struct crawl *crawl)
             error = spool_serve(&loop->later.urls.spool);
         first_error = first_error ? first_error : error;
     }
-    return first_error;
+    int served = crawl->frontier.has_slots ? slots_serve(&crawl->frontier.slots) : 0;
+    crawl->serves_slots = served > 0;
+    return first_error || served > 0 ? first_error : served;
 }
 
 /* The sieve on disk takes its time: while it works, nothing else is to be done. */
@@ -78,6 +80,8 @@ uint64_t crawl_write(void *owner, uint64_t now_ns)
     if (sieve_uses_disk(&crawl->sieve))
         take_error(crawl, crawl_start_mill(crawl));
     take_error(crawl, lf_load(&crawl->mill.error, relaxed));
+    if (crawl->serves_slots && wait_ns > CRAWL_SERVE_NS)
+        wait_ns = CRAWL_SERVE_NS;
     if (crawl->commit.commits == commits)
         return wait_ns;
     crawl->stored_committed = 0;

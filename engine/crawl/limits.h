@@ -71,6 +71,8 @@
 /* crawl: how often the watch checks whether threads have ended that are about to. The housekeeper may take seconds to sync
  * the last files. */
 #define CRAWL_JOIN_NS CLOCK_NS_PER_MS
+/* crawl: the housekeeper's pause while hosts wait for URLs from the disk. Each batch of 50 URLs or so takes one. */
+#define CRAWL_SERVE_NS CLOCK_NS_PER_MS
 /* bandwidth: idle time that may be made up for later. Twice the longest sleep of a loop; over ten seconds it
  * exceeds the rate by one per cent. */
 #define BANDWIDTH_CREDIT_NS (100 * CLOCK_NS_PER_MS)

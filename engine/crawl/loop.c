@@ -13,6 +13,8 @@
 
 /* The longest sleep: this often a loop checks the phase of the crawl and the ready rings of other loops. */
 #define SLEEP_NS_MAX (50 * CLOCK_NS_PER_MS)
+/* The longest sleep while URLs are on their way from the disk. */
+#define SLEEP_NS_LOADING CLOCK_NS_PER_MS
 /* Memory for lines of crawl.log that are not written yet. */
 enum { LOG_BYTES = 8 << 20 };
 
@@ -310,6 +312,7 @@ static void publish(struct loop *loop)
     stats_set(&loop->stats.connections, loop->visits.open);
     stats_set(&loop->stats.asked, later_count(&loop->later));
     stats_set(&loop->stats.frontier_bytes, loop->frontier.urls.bytes_in_use);
+    stats_set(&loop->stats.urls_stowed, loop->frontier.stock.stowed);
     stats_set(&loop->stats.ring_enters, loop->ring.stats.enters);
     stats_set(&loop->stats.bytes_received, loop->conns.stats.bytes_received);
     stats_set(&loop->stats.buffers_exhausted, loop->buffers.exhausted);
@@ -349,7 +352,8 @@ static uint64_t sleep_of(struct loop *loop, uint64_t now_ns)
         return 0;
     next_ns = next_ns < visits_ns ? next_ns : visits_ns;
     uint64_t sleep_ns = next_ns <= now_ns ? 0 : next_ns - now_ns;
-    return sleep_ns < SLEEP_NS_MAX ? sleep_ns : SLEEP_NS_MAX;
+    uint64_t max_ns = frontier_is_loading(&loop->frontier) ? SLEEP_NS_LOADING : SLEEP_NS_MAX;
+    return sleep_ns < max_ns ? sleep_ns : max_ns;
 }
 
 /* 0, or the negative errno with which the ring failed. */

@@ -25,7 +25,8 @@ struct stats_histogram {
     X(urls_in)      /* URLs admitted: the sieve had not seen them */                                         \
     X(urls_out)     /* URLs finished: fetched, failed or dropped */                                          \
     X(urls_known)   /* URLs admitted of which the sieve on disk said later that they were known */           \
-    X(urls_spilled) /* of them, those that had to wait on disk */                                            \
+    X(urls_spilled) /* of them, those that had to wait on disk for lack of memory */                         \
+    X(urls_stowed)  /* likewise, because their host had its share of the memory */                           \
     X(pages)        /* complete responses without robots.txt */                                              \
     X(robots_files) /* responses to requests for robots.txt */                                               \
     X(visits)                                                                                                \

@@ -127,6 +127,7 @@ static bool ask_page(struct visit *visit)
 void visit_ask(struct visit *visit)
 {
     struct host *host = visit->host;
+    frontier_stow(visit->visits->frontier, host);
     bool goes_on = visit_takes_answers(visit);
     /* Errands first: other hosts wait for them. Even a host that awaits its own rules runs errands, or two
      * hosts whose robots.txt redirect to each other would wait forever. */

@@ -40,7 +40,9 @@ int frontier_init(struct frontier *frontier, const struct tuning *tuning)
     error = addresses_init(&frontier->addresses, &addresses);
     if (error)
         goto no_addresses;
-    error = pool_region_init(&frontier->urls, tuning->fixed.memory.frontier_bytes);
+    lf_store(&frontier->share, UINT32_MAX, relaxed);
+    error =
+        pool_region_init(&frontier->urls, tuning->fixed.memory.frontier_bytes - frontier_slots_bytes(tuning));
     if (error)
         goto no_urls;
     return 0;
@@ -53,6 +55,8 @@ no_addresses:
 
 void frontier_fini(struct frontier *frontier)
 {
+    if (frontier->has_slots)
+        slots_fini(&frontier->slots);
     pool_region_fini(&frontier->urls);
     addresses_fini(&frontier->addresses);
     hosts_fini(&frontier->hosts);
@@ -74,7 +78,9 @@ int frontier_loop_init(struct frontier_loop *loop, struct frontier *frontier,
                                        .owner = options->owner};
     uint32_t chunks = wheel_chunks_for(WHEEL_ENTRIES_PER_HOST * frontier->hosts.count_max);
     size_t ring_bytes = ring_mpmc_bytes(FRONTIER_READY_RING);
-    struct arena_options memory = {.bytes = wheel_bytes(chunks) + ring_bytes + 4096, .small_pages = true};
+    struct arena_options memory = {.bytes = wheel_bytes(chunks) + ring_bytes +
+                                            frontier_stock_bytes(frontier) + 4096,
+                                   .small_pages = true};
     int error = arena_init(&loop->arena, &memory);
     if (error)
         return error;
@@ -82,6 +88,7 @@ int frontier_loop_init(struct frontier_loop *loop, struct frontier *frontier,
         .tick_ns = WHEEL_TICK_NS_DEFAULT, .now_ns = clock_now_ns(), .chunks_max = chunks};
     wheel_init(&loop->wheel, arena_take(&loop->arena, wheel_bytes(chunks), LF_CACHE_LINE), &wheel);
     ring_mpmc_init(&loop->ready, arena_take(&loop->arena, ring_bytes, LF_CACHE_LINE), FRONTIER_READY_RING);
+    frontier_stock_init(loop);
     pool_init(&loop->urls, &frontier->urls, options->index + 1);
     hosts_loop_init(&loop->hosts, &frontier->hosts, &hosts);
     addresses_loop_init(&loop->addresses, &frontier->addresses, options->index);
@@ -99,16 +106,9 @@ void frontier_loop_fini(struct frontier_loop *loop)
     arena_fini(&loop->arena);
 }
 
-static void set_state(struct frontier_loop *loop, struct host *host, enum host_state state)
-{
-    frontier_gauge(loop, (enum host_state)host->state, -1);
-    frontier_gauge(loop, state, 1);
-    host->state = (uint8_t)state;
-}
-
 void frontier_send_home(struct frontier_loop *loop, struct host *host, enum host_state state)
 {
-    set_state(loop, host, state);
+    frontier_set_state(loop, host, state);
     unsigned home = lf_load(&host->home, relaxed);
     /* Hand-over of the host to its home. */
     inbox_push_counted(&loop->frontier->loops[home]->inbox, &host->message, &loop->loop_inbox_losses);
@@ -159,13 +159,16 @@ static void schedule(struct frontier_loop *loop, struct address *address, uint64
     heap_insert(&loop->due, &address->due, address->ready.least ? address->ready.least->key : next_ns);
 }
 
-/* Drops the URLs of a dead host, until its inbox is parked and none can arrive unnoticed. */
+/* Drops the URLs of a dead host, until its inbox is parked and none can arrive unnoticed. Those on disk have to come to
+ * memory for it. */
 static void bury(struct frontier_loop *loop, struct host *host)
 {
-    set_state(loop, host, HOST_IDLE);
+    frontier_set_state(loop, host, HOST_IDLE);
     do
         if (!loop->abandon(loop->owner, host)) {
             frontier_send_home(loop, host, HOST_ARRIVING);
+            return;
+        } else if (frontier_load(loop, host, 0)) {
             return;
         }
     while (!inbox_park(&host->incoming));
@@ -173,7 +176,8 @@ static void bury(struct frontier_loop *loop, struct host *host)
 
 static void begin_resolve(struct frontier_loop *loop, struct host *host)
 {
-    set_state(loop, host, HOST_RESOLVING);
+    frontier_set_state(loop, host, HOST_RESOLVING);
+    frontier_keep(loop, host);
     loop->resolve(loop->owner, host);
 }
 
@@ -192,20 +196,24 @@ static bool count_host(struct frontier_loop *loop, struct address *address, stru
 
 void frontier_place_host(struct frontier_loop *loop, struct host *host, uint64_t now_ns)
 {
+    frontier_let_go(loop, host);
     if (host->is_dead) {
         bury(loop, host);
         return;
     }
+    frontier_stow(loop, host);
     if (!host_has_items(host)) {
-        set_state(loop, host, HOST_IDLE);
+        frontier_set_state(loop, host, HOST_IDLE);
         if (inbox_park(&host->incoming))
             return; /* handed over: the next push sends it home again */
     }
     while (host->awaits_robots && !host_has_errand(host, loop->tuning->fixed.priority.url_weights)) {
-        set_state(loop, host, HOST_AWAITING);
+        frontier_set_state(loop, host, HOST_AWAITING);
         if (inbox_park(&host->incoming))
             return; /* likewise: the answer will be pushed */
     }
+    if (frontier_load(loop, host, now_ns))
+        return;
     if (host->address == 0 || host->wants_other_ip) {
         begin_resolve(loop, host);
         return;
@@ -217,7 +225,8 @@ void frontier_place_host(struct frontier_loop *loop, struct host *host, uint64_t
         bury(loop, host);
         return;
     }
-    set_state(loop, host, HOST_RESTING);
+    frontier_set_state(loop, host, HOST_RESTING);
+    frontier_keep(loop, host);
     address_rest(address, host);
     schedule(loop, address, now_ns);
 }
@@ -253,6 +262,7 @@ void frontier_turn(struct frontier_loop *loop, uint64_t now_ns)
     hosts_quiescent(&loop->hosts);
     reclaim_quiescent(loop->addresses.reader);
     frontier_retire_some(loop, now_ns);
+    frontier_stock_turn(loop, now_ns);
     read_mail(loop, now_ns);
     while (wheel_pop(&loop->wheel, now_ns, &id)) {
         if (id & WHEEL_HOST) {
@@ -303,6 +313,7 @@ static struct host *take_due(struct frontier_loop *loop, uint64_t now_ns)
         int64_t ripe = address_ripen(address, now_ns, &weights);
         frontier_gauge(loop, HOST_RESTING, -ripe);
         struct host *host = address_acquire(address, now_ns);
+        frontier_let_go(loop, host);
         frontier_gauge(loop, HOST_READY, ripe - 1);
         frontier_gauge(loop, HOST_VISITING, 1);
         bool is_known = now_ns < host->address_until_ns;
@@ -452,6 +463,7 @@ void frontier_discount_host(struct frontier_loop *loop, struct host *host)
 void frontier_resolved(struct frontier_loop *loop, struct host *host, const struct frontier_resolved *answer)
 {
     struct address *address = choose_address(loop, host, answer);
+    frontier_let_go(loop, host);
     host->address_until_ns = address ? answer->until_ns : 0;
     host->ip_count = (uint8_t)answer->count;
     host->wants_other_ip = false;
@@ -462,7 +474,9 @@ void frontier_resolved(struct frontier_loop *loop, struct host *host, const stru
     if (!address) {
         if (host->is_dead)
             bury(loop, host);
-        else if (wheel_insert(&loop->wheel, host->id | WHEEL_HOST, answer->until_ns) != WHEEL_OK)
+        else if (wheel_insert(&loop->wheel, host->id | WHEEL_HOST, answer->until_ns) == WHEEL_OK)
+            frontier_keep(loop, host);
+        else
             frontier_send_home(loop, host, HOST_ARRIVING);
         return;
     }

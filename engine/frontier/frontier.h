@@ -19,6 +19,7 @@
 #include "engine/frontier/hosts.h"
 #include "engine/frontier/politeness.h"
 #include "engine/frontier/pool.h"
+#include "engine/frontier/slots.h"
 #include "engine/outcome/fetch_outcome.h"
 #include "engine/tuning/tuning.h"
 #include "engine/url/url.h"
@@ -46,9 +47,27 @@ struct frontier {
     struct hosts hosts;
     struct addresses addresses;
     struct pool_region urls;
+    struct slots slots; /* URLs beyond their host's share of the memory */
+    bool has_slots;
+    _Atomic(uint32_t) share; /* URLs that each host may have in memory; UINT32_MAX: all */
     unsigned loop_count;
     struct frontier_loop *loops[FRONTIER_LOOPS_MAX];
     LF_ISOLATED _Atomic(uint64_t) idle_loops; /* a bit for each loop that found no host to visit */
+};
+
+/* A loop's part in what waits on disk: frontier_slots.c. */
+struct frontier_stock {
+    struct slots_loop *slots;                /* NULL: all URLs wait in memory */
+    uint64_t *at_home;                       /* a bit for each host that is this loop's alone, by id */
+    uint32_t words;                          /* of them */
+    uint32_t hand;                           /* where the search for unfinished buffers goes on */
+    bool lacks_buffers;                      /* URLs found none */
+    uint64_t stowed;                         /* URLs that this loop has moved to the disk */
+    unsigned loading;                        /* hosts that are LOADING */
+    struct inbox_node *hungry, *last_hungry; /* of these, the ones whose batch is not asked for yet */
+    struct slots_buffer *unfinished;         /* batches for which there was too little memory */
+    uint64_t share_next_ns;                  /* when the share is computed again */
+    struct ring_mpmc nudges;                 /* from all loops: ids of hosts with long queues */
 };
 
 /* One loop's part. Other threads read the atomic counters. */
@@ -67,10 +86,11 @@ struct frontier_loop {
     uint64_t host_inbox_losses; /* races lost by pushes of this loop */
     uint64_t loop_inbox_losses;
     struct wheel wheel;
-    struct heap due;                      /* addresses that are due */
-    unsigned due_count;                   /* in that heap */
-    uint64_t retire_next_ns;              /* the next search for hosts to retire */
-    struct arena arena;                   /* of the wheel and the ring */
+    struct heap due;         /* addresses that are due */
+    unsigned due_count;      /* in that heap */
+    uint64_t retire_next_ns; /* the next search for hosts to retire */
+    struct frontier_stock stock;
+    struct arena arena;                   /* of the wheel, the rings and the bits */
     struct ring_mpmc ready;               /* ids of hosts that hold a token */
     _Atomic(int64_t) states[HOST_STATES]; /* hosts in each state; only the sum over all loops is meaningful */
     _Atomic(uint64_t) stolen;             /* hosts stolen from other loops */
@@ -80,6 +100,9 @@ struct frontier_loop {
 /* 0, or a negative errno. */
 int frontier_init(struct frontier *frontier, const struct tuning *tuning);
 void frontier_fini(struct frontier *frontier);
+/* Lets URLs wait on disk, in a scratch file, from now on. Before the first frontier_loop_init. 0 or a negative errno. The
+ * housekeeper calls slots_serve for frontier->slots. */
+int frontier_open_slots(struct frontier *frontier, const struct disk *disk, const char *path);
 
 struct frontier_loop_options {
     unsigned index;
@@ -130,10 +153,18 @@ void frontier_forward(struct frontier_loop *loop, struct host *from, struct host
 /* Releases the item of a finished URL. */
 void frontier_done(struct frontier_loop *loop, struct host *host, struct host_item *item);
 
+/* Moves URLs beyond the host's share of the memory to the disk. By the holder, now and then during a visit. */
+void frontier_stow(struct frontier_loop *loop, struct host *host);
+
 /* Takes hosts from the inbox and finds those that are due. Once per turn. */
 void frontier_turn(struct frontier_loop *loop, uint64_t now_ns);
 /* True if frontier_turn would find something in the inbox. */
 bool frontier_has_mail(struct frontier_loop *loop);
+/* True if URLs are on their way from the disk: frontier_turn should be called again soon. */
+static inline bool frontier_is_loading(const struct frontier_loop *loop)
+{
+    return loop->stock.loading;
+}
 /* When frontier_turn has to be called next. WHEEL_NEVER: not before something arrives. */
 uint64_t frontier_next_ns(const struct frontier_loop *loop);
 

@@ -8,12 +8,43 @@ static inline void frontier_gauge(struct frontier_loop *loop, enum host_state st
     lf_store(&loop->states[state], lf_load(&loop->states[state], relaxed) + change, relaxed);
 }
 
+static inline void frontier_set_state(struct frontier_loop *loop, struct host *host, enum host_state state)
+{
+    frontier_gauge(loop, (enum host_state)host->state, -1);
+    frontier_gauge(loop, state, 1);
+    host->state = (uint8_t)state;
+}
+
+/* Notes that the host is this loop's until frontier_let_go: nobody visits it, and it is in no inbox. */
+static inline void frontier_keep(struct frontier_loop *loop, const struct host *host)
+{
+    loop->stock.at_home[host->id / 64] |= UINT64_C(1) << (host->id % 64);
+}
+static inline void frontier_let_go(struct frontier_loop *loop, const struct host *host)
+{
+    loop->stock.at_home[host->id / 64] &= ~(UINT64_C(1) << (host->id % 64));
+}
+
 /* Hands a host of the caller over to its home. */
 void frontier_send_home(struct frontier_loop *loop, struct host *host, enum host_state state);
 /* Schedules a host that is at home and not being visited, or makes it idle. */
 void frontier_place_host(struct frontier_loop *loop, struct host *host, uint64_t now_ns);
 /* Removes the host from the count of its address, whose home is this loop. */
 void frontier_discount_host(struct frontier_loop *loop, struct host *host);
+
+/* frontier_slots.c: URLs on disk. */
+/* Memory of the buffers, which is part of memory.frontier. */
+size_t frontier_slots_bytes(const struct tuning *tuning);
+/* What a loop takes from its arena. */
+size_t frontier_stock_bytes(const struct frontier *frontier);
+void frontier_stock_init(struct frontier_loop *loop);
+/* Once per turn. */
+void frontier_stock_turn(struct frontier_loop *loop, uint64_t now_ns);
+/* Begins to bring URLs of a host at home back to memory if it has few there. False: it needs none, or can
+ * be visited meanwhile. */
+bool frontier_load(struct frontier_loop *loop, struct host *host, uint64_t now_ns);
+/* After a push to a host whose `queued` had come to its share: now and then, its home is told. */
+void frontier_nudge(struct frontier_loop *loop, struct host *host, uint32_t queued);
 
 /* Retires some idle hosts and unused addresses if their table is crowded. Once per turn. */
 void frontier_retire_some(struct frontier_loop *loop, uint64_t now_ns);

@@ -93,10 +93,12 @@ bool frontier_is_ample(const struct frontier_loop *loop)
 
 /* fetch_add gives every change of `queued` a distinct value, so the domain is counted up and down equally
  * often. */
-static void count_in(struct frontier_loop *loop, struct host *host)
+static uint32_t count_in(struct frontier_loop *loop, struct host *host)
 {
-    if (lf_fetch_add(&host->queued, 1, relaxed) >= URLS_UNCOUNTED)
+    uint32_t queued = lf_fetch_add(&host->queued, 1, relaxed);
+    if (queued >= URLS_UNCOUNTED)
         lf_fetch_add(&counts_at(loop, host->domain)->urls, 1, relaxed);
+    return queued;
 }
 
 static void count_out(struct frontier_loop *loop, struct host *host)
@@ -114,11 +116,13 @@ bool frontier_push(struct frontier_loop *loop, struct frontier_place *place, str
         bool was_parked;
         if (!host)
             return false;
-        count_in(loop, host); /* before the push: another loop may finish the URL at once */
+        uint32_t queued = count_in(loop, host); /* before the push: another loop may finish the URL at once */
         /* Hand-over of the item; of the host too, if nobody had it. */
         if (inbox_try_push(&host->incoming, &item->node, &was_parked, &loop->host_inbox_losses)) {
             if (was_parked)
                 frontier_send_home(loop, host, HOST_ARRIVING);
+            else if (queued >= lf_load(&loop->frontier->share, relaxed))
+                frontier_nudge(loop, host, queued);
             return true;
         }
         count_out(loop, host); /* retired since it was found: it must be created again */

@@ -6,6 +6,12 @@
 /* One pop in this many comes from the last band. */
 enum { HOST_BAND_TURN = 8 };
 
+/* URLs that one call of host_stow moves: some hundred microseconds. */
+enum { HOST_STOW_MAX = 2048 };
+
+/* On disk a URL is its item without what links it to others. */
+enum { LINK_BYTES = offsetof(struct host_item, recent_hops) };
+
 struct slice host_authority(const struct host *host)
 {
     return slice_skip(host_key(host), host->is_https ? 8 : 7);
@@ -87,20 +93,90 @@ static struct host_item **band_for(struct host *host, const struct host_item *it
     return item->kind == HOST_ITEM_ANSWER ? &host->answers : &host->bands[band_of(item, weights)];
 }
 
+static void wait_in_memory(struct host *host, struct host_item *item, bool weights)
+{
+    band_append(band_for(host, item, weights), item);
+    host->waiting++;
+}
+
+/* Whether the oldest URL of the tail may wait in the bands. The URLs of a dead host have no order any more. */
+static bool may_wait_in_memory(const struct host *host)
+{
+    bool is_next = !slots_waiting(&host->stowed) && (!host->share || host->waiting < host->share);
+    return is_next || host->is_dead;
+}
+
+static struct slice record_of(const struct host_item *item)
+{
+    size_t text = (size_t)item->len + item->via_len;
+    return (struct slice){(const char *)item + LINK_BYTES, HOST_ITEM_BYTES - LINK_BYTES + text};
+}
+
+static bool belongs_behind(const struct host *host, const struct host_item *item)
+{
+    bool is_url = item->kind != HOST_ITEM_ROBOTS && item->kind != HOST_ITEM_ANSWER;
+    return is_url && record_of(item).len <= SLOTS_RECORD_BYTES_SMALL &&
+           (host->tail || !may_wait_in_memory(host));
+}
+
 static void take_incoming(struct host *host, bool weights)
 {
+    while (host->tail && may_wait_in_memory(host))
+        wait_in_memory(host, band_pop(&host->tail), weights);
     struct inbox_node *node = inbox_has_some(&host->incoming) ? inbox_take(&host->incoming) : NULL;
     while (node) {
         struct host_item *item = (struct host_item *)node;
         node = node->next;
-        band_append(band_for(host, item, weights), item);
-        host->waiting++;
+        if (belongs_behind(host, item))
+            band_append(&host->tail, item);
+        else
+            wait_in_memory(host, item, weights);
     }
+}
+
+bool host_stow(struct host *host, const struct host_mover *mover)
+{
+    take_incoming(host, mover->weights);
+    for (unsigned i = 0; i < HOST_STOW_MAX && host->tail; i++) {
+        struct host_item *oldest = (struct host_item *)host->tail->node.next;
+        if (!slots_push(mover->slots, &host->stowed, record_of(oldest)))
+            return false;
+        host_item_release(mover->pool, band_pop(&host->tail));
+    }
+    return true;
+}
+
+/* The item that was stowed as this record; NULL: no memory. */
+static struct host_item *item_of(struct pool *pool, struct slice record)
+{
+    size_t text = record.len - (HOST_ITEM_BYTES - LINK_BYTES);
+    struct host_item *item = pool_acquire(pool, LINK_BYTES + record.len);
+    if (!item)
+        return NULL;
+    item->node.next = NULL;
+    memcpy((char *)item + LINK_BYTES, record.ptr, record.len);
+    assert((size_t)item->len + item->via_len == text);
+    (void)text;
+    return item;
+}
+
+bool host_unstow(struct host *host, const struct host_mover *mover, struct slots_buffer *batch)
+{
+    struct slice record;
+    for (uint32_t at = batch->read_at; slots_next(batch, &record); at = batch->read_at) {
+        struct host_item *item = item_of(mover->pool, record);
+        if (!item) {
+            batch->read_at = at; /* it is the next one again */
+            return false;
+        }
+        wait_in_memory(host, item, mover->weights);
+    }
+    return true;
 }
 
 bool host_has_items(struct host *host)
 {
-    return host->waiting || inbox_has_some(&host->incoming);
+    return host->waiting || host->tail || slots_waiting(&host->stowed) || inbox_has_some(&host->incoming);
 }
 
 const struct host_item *host_first(const struct host *host)

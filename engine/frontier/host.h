@@ -11,6 +11,8 @@
  *       |                                                                  | token returns
  *       +------------------------------ RETURNING <------------------------+
  *
+ * A host that has few URLs in memory and more on disk is LOADING before it is RESTING, until some have come.
+ *
  * A host whose robots.txt redirects to another host is AWAITING after its visit, until the answer or any
  * other push makes it ARRIVING. A READY host whose address has expired is RESOLVING again before it is
  * visited.
@@ -22,7 +24,14 @@
  *
  * An IDLE host may be retired by its home (hosts.h), and its record reused for another host.
  *
- * Of a waiting URL only path and query are stored; the rest is the host's key. */
+ * Of a waiting URL only path and query are stored; the rest is the host's key.
+ *
+ * A host with more URLs than its share of the memory is a queue of four parts, each of them older than the next.
+ * Only the first is ordered by weight:
+ *
+ *     bands (memory) <- stowed (disk, slots.h) <- tail (memory, until there is a buffer) <- incoming (any loop)
+ *
+ * Not so URLs that are put back, and those too long for the disk: they are in the bands. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,6 +41,7 @@
 #include "lockfree/heap.h"
 #include "engine/frontier/hops.h"
 #include "engine/frontier/pool.h"
+#include "engine/frontier/slots.h"
 #include "lockfree/inbox.h"
 #include "lockfree/map.h"
 #include "lockfree/reclaim.h"
@@ -44,6 +54,7 @@ enum host_state {
     HOST_IDLE,      /* no URL waits, the inbox is parked */
     HOST_ARRIVING,  /* in the inbox of its home, which will schedule it */
     HOST_RESOLVING, /* its home is looking up its address */
+    HOST_LOADING,   /* its home is taking URLs of it from the disk */
     HOST_RESTING,   /* in its address's heap until next_ns */
     HOST_READY,     /* in its address's heap, waiting for a token */
     HOST_VISITING,  /* a loop holds its token */
@@ -123,6 +134,9 @@ struct host {
     struct host_item *errands;           /* likewise, HOST_ITEM_ROBOTS: served before all others */
     struct host_item *answers;           /* likewise, HOST_ITEM_ANSWER */
     uint32_t waiting;                    /* items in all of these */
+    uint32_t share;                      /* with so many, further URLs go to the disk; 0: no limit */
+    struct host_item *tail;              /* URLs that wait for a place on the disk: likewise a ring */
+    struct slots_queue stowed;           /* URLs on the disk */
     uint32_t popped;                     /* URLs popped so far */
 
     uint64_t robots; /* handle of its rules in the robots_cache; 0: not fetched */
@@ -191,13 +205,13 @@ static inline struct hops host_item_hops(const struct host_item *item)
     return (struct hops){.recent = item->recent_hops, .count = item->hop_count};
 }
 
-/* Whether anything waits, in the inbox or in the bands. By the holder or the home. */
+/* Whether anything waits, in memory or on disk. By the holder or the home. */
 bool host_has_items(struct host *host);
 
 /* One of the URLs that were taken from the inbox and wait longest; NULL: there is none. Holder or home. */
 const struct host_item *host_first(const struct host *host);
 
-/* The next URL, or NULL. With weights, URLs with fewer slashes and dots come first, but every
+/* The next URL in memory, or NULL. With weights, URLs with fewer slashes and dots come first, but every
  * HOST_BAND_TURN-th one is the oldest of the last band, so that none starves. By the holder or the home. */
 struct host_item *host_pop(struct host *host, bool weights);
 /* Whether a robots.txt has to be fetched here for another host, or the answer for this host's own has
@@ -208,5 +222,18 @@ struct host_item *host_pop_errand(struct host *host, bool weights);
 struct host_item *host_pop_answer(struct host *host, bool weights);
 /* Puts a URL back at the front of the first band. */
 void host_unpop(struct host *host, struct host_item *item);
-/* Puts a URL back behind all others, to be tried again. */
+/* Puts a URL back behind all others in memory, to be tried again. */
 void host_push_back(struct host *host, struct host_item *item);
+
+/* What it takes to move URLs between memory and disk. */
+struct host_mover {
+    struct slots_loop *slots;
+    struct pool *pool;
+    bool weights;
+};
+/* Moves URLs beyond the host's share to the disk, so many at most that it takes less than a millisecond. False:
+ * there is no buffer for them; they wait in memory. By the holder or the home. */
+bool host_stow(struct host *host, const struct host_mover *mover);
+/* Takes the URLs of a batch into memory. False: there is no room for all of them; to be called again with what is
+ * left of the batch. By the home, before slots_accept. */
+bool host_unstow(struct host *host, const struct host_mover *mover, struct slots_buffer *batch);

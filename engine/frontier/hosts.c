@@ -155,7 +155,7 @@ static bool describe(struct hosts_loop *loop, struct host *host, const struct ur
     lf_store(&host->home, (uint16_t)(hash % hosts->homes), relaxed);
     lf_store(&host->spilled, 0, relaxed);
     lf_store(&host->queued, 0, relaxed);
-    host->id = (uint32_t)(host - hosts->records);
+    host->id = host->stowed.host = (uint32_t)(host - hosts->records);
     host->key = copy;
     host->key_len = (uint16_t)key.len;
     host->port = url->port;

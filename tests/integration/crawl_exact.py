@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from simulated import IMPATIENT, RUDE, Crawl, Web, compare, main, merge  # noqa: E402
+from simulated import IMPATIENT, RUDE, Crawl, Web, compare, is_sanitized, main, merge  # noqa: E402
 
 # Server and crawler share two cores here: either may be kept waiting for a time slice of the other. 2 ms, the
 # audit's default, is kept where each has a core of its own (bench_crawl --politeness).
@@ -52,6 +52,19 @@ def test_sieves_on_disk():
                       f"{crawl.summary['seconds']} s")
 
 
+def test_exact_with_nearly_all_on_disk():
+    """Each host has more URLs than its share of the memory: they wait in a queue of its own on disk."""
+    pages = "400" if is_sanitized() else "3000"
+    for threads in ("1", "2"):
+        with Web("--hosts", "6", "--pages", pages, "--plain") as web:
+            crawl = Crawl(web, merge(RUDE, {"memory": {"frontier": "1MiB"}}), "--threads", threads, timeout=300)
+            compare(crawl, web.truth())
+            stowed, urls = crawl.summary["urls_stowed"], crawl.summary["urls_in"]
+            print(f"  {threads} loops: {stowed} of {urls} on disk")
+            assert stowed > urls // 2 and crawl.summary["links_lost"] == 0, crawl.summary
+            assert not (crawl.directory / "scratch").exists()
+
+
 def test_polite_by_ratio():
     tuning = merge(IMPATIENT, {"politeness": {"host-ratio": "0.5", "address-ratio": "1", "burst": "200ms",
                                               "host-min-idle": "50ms", "address-min-idle": "5ms"}})
@@ -73,4 +86,5 @@ def test_polite_by_delay():
         assert violations == 0, text
 
 
-main([test_exact_for_many_webs, test_bloom_sieve, test_sieves_on_disk, test_polite_by_ratio, test_polite_by_delay])
+main([test_exact_for_many_webs, test_bloom_sieve, test_sieves_on_disk, test_exact_with_nearly_all_on_disk,
+      test_polite_by_ratio, test_polite_by_delay])

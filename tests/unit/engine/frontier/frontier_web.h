@@ -23,7 +23,9 @@ static uint64_t lives_ns; /* how long an answer holds; 0: always */
 static unsigned moved_by; /* hosts have moved on by so many addresses */
 static bool wanders;      /* with each answer a host is elsewhere, by the real clock */
 static unsigned hosts_max = 5000;
-static unsigned others; /* addresses that a host has beside, in an order that moves */
+static size_t frontier_bytes = 64 << 20;
+static const char *slots_path; /* where URLs wait on disk; NULL: they do not */
+static unsigned others;        /* addresses that a host has beside, in an order that moves */
 
 static inline void resolve(void *owner, struct host *host)
 {
@@ -71,13 +73,15 @@ static inline void begin(unsigned threads, unsigned addresses)
 {
     tuning.fixed.crawl.threads = threads;
     tuning.fixed.memory.hosts_max = hosts_max;
-    tuning.fixed.memory.frontier_bytes = 64 << 20;
+    tuning.fixed.memory.frontier_bytes = frontier_bytes;
     address_count = addresses;
     abandoned = moved_by = others = 0;
     lf_store(&resolved, 0, relaxed);
     wanders = false;
     lives_ns = 0;
     CHECK_INT(frontier_init(&frontier, &tuning), 0);
+    if (slots_path)
+        CHECK_INT(frontier_open_slots(&frontier, &disk_system, slots_path), 0);
     for (unsigned i = 0; i < threads; i++) {
         struct frontier_loop_options options = {
             .index = i, .resolve = resolve, .abandon = abandon, .wake = wake, .owner = &loops[i]};

@@ -1,5 +1,8 @@
 #include "engine/frontier/host.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "tests/support/check.h"
 
 static struct pool_region region;
@@ -246,4 +249,191 @@ TEST(one_address_is_all_there_is)
     host = (struct host){.ip_count = 1};
     CHECK(!host_leave_ip(&host));
     CHECK(!host.wants_other_ip);
+}
+
+/* URLs that wait on disk. */
+
+static char stock_directory[64], stock_path[80];
+static struct slots stock;
+static struct host_mover mover;
+
+static void begin_stock(uint32_t share)
+{
+    begin();
+    snprintf(stock_directory, sizeof stock_directory, "/tmp/lycosa-host-XXXXXX");
+    CHECK(mkdtemp(stock_directory) != NULL);
+    snprintf(stock_path, sizeof stock_path, "%s/slots", stock_directory);
+    CHECK_INT(slots_init(&stock, &(struct slots_options){.disk = &disk_system,
+                                                         .path = stock_path,
+                                                         .loops = 1,
+                                                         .buffers = 4,
+                                                         .loads = 1,
+                                                         .slots_max = 1000,
+                                                         .record_bytes_max = SLOTS_RECORD_BYTES_SMALL}),
+              0);
+    mover = (struct host_mover){.slots = &stock.loops[0], .pool = &pool};
+    host.stowed.host = 1;
+    host.share = share;
+}
+
+static void finish_stock(void)
+{
+    slots_fini(&stock);
+    rmdir(stock_directory);
+    finish();
+}
+
+/* What is on disk comes to memory, batch by batch. */
+static void unstow(unsigned batches)
+{
+    for (; batches && slots_waiting(&host.stowed); batches--) {
+        CHECK(slots_load(&stock.loops[0], &host.stowed));
+        CHECK(slots_serve(&stock) >= 0);
+        struct slots_buffer *batch = slots_loaded(&stock.loops[0]);
+        CHECK(batch && host_unstow(&host, &mover, batch));
+        slots_accept(&stock.loops[0], batch);
+        slots_release(&stock.loops[0], batch);
+    }
+}
+
+TEST(beyond_its_share_urls_go_to_the_disk_and_come_back_as_they_were)
+{
+    begin_stock(2);
+    push("/1");
+    push("/2");
+    for (int i = 3; i < 10; i++) {
+        char text[16], via[16];
+        snprintf(text, sizeof text, "/%d", i);
+        snprintf(via, sizeof via, "/from-%d", i);
+        struct host_item *made = host_item_acquire_via(&pool, slice_of(text), slice_of(via));
+        made->kind = HOST_ITEM_REDIRECT;
+        made->recent_hops = 100 + (uint32_t)i;
+        made->source = 200 + (uint32_t)i;
+        made->hop_count = 300;
+        made->depth = 400;
+        made->tries = 3;
+        made->embed_hops = 5;
+        made->redirects = 7;
+        made->is_requisite = true;
+        made->hops_off = 9;
+        inbox_push(&host.incoming, &made->node);
+    }
+    CHECK(host_stow(&host, &mover));
+    CHECK(host.waiting == 2 && slots_waiting(&host.stowed) == 7 && !host.tail);
+    check_pop(false, "/1");
+    check_pop(false, "/2");
+    CHECK(!host_pop(&host, false) && host_has_items(&host)); /* there is more, but not in memory */
+    unstow(1);
+    for (int i = 3; i < 10; i++) {
+        char text[16], via[16];
+        snprintf(text, sizeof text, "/%d", i);
+        snprintf(via, sizeof via, "/from-%d", i);
+        struct host_item *popped = host_pop(&host, false);
+        CHECK_SLICE(host_item_path(popped), text);
+        CHECK_SLICE(host_item_via(popped), via);
+        CHECK(popped->kind == HOST_ITEM_REDIRECT && popped->recent_hops == 100 + (uint32_t)i);
+        CHECK(popped->source == 200 + (uint32_t)i && popped->hop_count == 300 && popped->depth == 400);
+        CHECK(popped->tries == 3 && popped->embed_hops == 5 && popped->redirects == 7);
+        CHECK(popped->is_requisite && popped->hops_off == 9);
+        host_item_release(&pool, popped);
+    }
+    CHECK(!host_has_items(&host));
+    CHECK_INT(pool_region_bytes_used(&region), 0);
+    finish_stock();
+}
+
+TEST(later_urls_queue_up_behind_those_on_disk)
+{
+    char text[16];
+    begin_stock(4);
+    for (int i = 0; i < 10; i++) {
+        snprintf(text, sizeof text, "/%d", i);
+        push(text);
+    }
+    CHECK(host_stow(&host, &mover));
+    for (int i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, "/%d", i);
+        check_pop(false, text);
+    }
+    push("/10"); /* there is room in memory again, but it is not its turn */
+    CHECK(!host_pop(&host, false) && host.tail);
+    CHECK(host_stow(&host, &mover) && !host.tail);
+    unstow(1);
+    push("/11"); /* nothing is on disk any more */
+    for (int i = 4; i < 12; i++) {
+        snprintf(text, sizeof text, "/%d", i);
+        check_pop(false, text);
+    }
+    CHECK(!host_has_items(&host));
+    finish_stock();
+}
+
+TEST(errands_answers_and_what_is_put_back_stay_in_memory)
+{
+    begin_stock(1);
+    push("/1");
+    push("/2");
+    inbox_push(&host.incoming, &item("/errand", HOST_ITEM_ROBOTS)->node);
+    inbox_push(&host.incoming, &item("/answer", HOST_ITEM_ANSWER)->node);
+    CHECK(host_stow(&host, &mover));
+    CHECK_INT(slots_waiting(&host.stowed), 1);
+    struct host_item *popped = host_pop_answer(&host, false);
+    CHECK_SLICE(host_item_path(popped), "/answer");
+    host_item_release(&pool, popped);
+    check_pop(false, "/errand");
+    popped = host_pop(&host, false);
+    host_unpop(&host, popped);
+    popped = host_pop(&host, false);
+    CHECK_SLICE(host_item_path(popped), "/1");
+    host_push_back(&host, popped);
+    CHECK(host_stow(&host, &mover));
+    CHECK(slots_waiting(&host.stowed) == 1 && host.waiting == 1);
+    unstow(1);
+    check_pop(false, "/2"); /* what is to be tried again comes behind the others */
+    check_pop(false, "/1");
+    finish_stock();
+}
+
+TEST(a_url_too_long_for_the_disk_waits_in_memory)
+{
+    static char text[4000];
+    begin_stock(1);
+    memset(text, 'x', sizeof text - 1);
+    text[0] = '/';
+    push("/1");
+    push("/2");
+    push(text);
+    CHECK(host_stow(&host, &mover));
+    CHECK(slots_waiting(&host.stowed) == 1 && host.waiting == 2 && !host.tail);
+    check_pop(false, "/1");
+    check_pop(false, text);
+    unstow(1);
+    check_pop(false, "/2");
+    finish_stock();
+}
+
+TEST(urls_of_a_dead_host_need_not_go_to_the_disk)
+{
+    begin_stock(1);
+    push("/1");
+    push("/2");
+    CHECK(!host_has_errand(&host, false));
+    CHECK(host.tail);
+    host.is_dead = true;
+    push("/3");
+    check_pop(false, "/1");
+    check_pop(false, "/2");
+    check_pop(false, "/3");
+    CHECK(!host_has_items(&host));
+    finish_stock();
+}
+
+TEST(one_call_stows_so_many_at_most)
+{
+    begin_stock(1);
+    for (int i = 0; i < 3000; i++)
+        push("/a");
+    host_stow(&host, &mover);
+    CHECK(host.tail && slots_waiting(&host.stowed) <= 2048);
+    finish_stock();
 }
