@@ -25,6 +25,7 @@ static const struct part parts[] = {
     {"loops", crawl_loops, true},
     {"queue", crawl_queue, true},
     {"slots", crawl_slots, true},
+    {"disk", crawl_disk, true},
     {"known", crawl_known, true},
     {"hosts", crawl_hosts, true},
     {"connections", crawl_connections, true},
@@ -42,11 +43,12 @@ static int usage(FILE *out)
             "  loops         the whole crawl with one loop, two, and so on\n"
             "  queue         up to 50 million URLs in sieve and frontier\n"
             "  slots         20 million URLs in queues on disk\n"
+            "  disk          200 million URLs of long queues in 256 MiB, and a long queue beside short ones\n"
             "  known         resumed with many URLs that are done, by kind of sieve\n"
             "  hosts         1,000 to 1,000,000 hosts\n"
             "  connections   100 to 40,000 connections to servers that take 200 ms to answer\n"
             "  politeness    the share of what the rules allow, with the audit's violations\n"
-            "  --scaling     loops, queue, slots, known, hosts and connections\n"
+            "  --scaling     loops, queue, slots, disk, known, hosts and connections\n"
             "  --politeness  politeness\n\n"
             "  --repeats N   rounds (default 5)\n"
             "  --hosts N     hosts of the web of server, stages and loops (default 2000)\n"

@@ -30,6 +30,8 @@ bool crawl_loops(const struct crawl_settings *settings, struct crawl_report *rep
 bool crawl_queue(const struct crawl_settings *settings, struct crawl_report *report);
 /* 20 million URLs in queues on disk. */
 bool crawl_slots(const struct crawl_settings *settings, struct crawl_report *report);
+/* 200 million URLs of long queues in fixed memory, and one such queue beside short ones. */
+bool crawl_disk(const struct crawl_settings *settings, struct crawl_report *report);
 /* A crawl that was resumed with many URLs that are done, by kind of sieve. */
 bool crawl_known(const struct crawl_settings *settings, struct crawl_report *report);
 /* The share of what the rules of politeness allow, and the audit. */

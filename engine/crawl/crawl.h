@@ -103,6 +103,7 @@ struct crawl {
     struct resume resume;
     struct past_options past; /* of a resumed crawl */
     uint64_t opens_us;        /* no visit begins before this moment of the wall clock */
+    bool is_stowed;           /* before the loops ran, memory was full of short queues */
     uint64_t replayed;        /* records of the journal that were read */
     struct stats before;      /* what was done before the crawl was resumed */
 

@@ -68,7 +68,7 @@ housekeeper_job crawl_sum;
 housekeeper_job crawl_watch_disk;
 /* Writes and reads the URLs that wait on disk. 0 or a negative errno. */
 int crawl_serve_spills(struct crawl *crawl);
-/* Does the housekeeper's work before that thread runs. */
+/* Makes room for a URL, or a batch of the harvest, before the housekeeper and the loops run. */
 bool crawl_make_room(struct crawl *crawl);
 /* Begins to keep the journal, if there is to be one. */
 bool crawl_begin_writing(struct crawl *crawl, struct tuning_error *error);

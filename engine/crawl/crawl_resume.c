@@ -113,7 +113,7 @@ static bool take_url(void *owner, const struct record *record, struct slice via)
     enum sieve_answer answer = ask_sieve(replay, record->url.signature);
     bool is_waiting = replay->has_done ? !signatures_has(&replay->done, record->url.signature)
                                        : answer == SIEVE_NEW || answer == SIEVE_LATER;
-    if (is_waiting && !harvest_has_room(harvest) && !crawl_make_room(crawl))
+    if (is_waiting && !crawl_make_room(crawl))
         return false;
     if (is_waiting && answer == SIEVE_LATER)
         harvest_restore_asked(harvest, &record->url, via);

@@ -75,7 +75,7 @@ static bool queue_seed(void *owner, const struct url *url)
     struct harvest *harvest = &taking->crawl->loops[0].harvest;
     if (!name_source(taking->crawl, url, &source.source))
         return false;
-    if (!harvest_has_room(harvest) && !crawl_make_room(taking->crawl))
+    if (!crawl_make_room(taking->crawl))
         return false;
     harvest_link(harvest, &source, url_text(url), HOST_ITEM_SEED);
     return count_seed(taking);

@@ -59,8 +59,23 @@ static int serve_mill(struct crawl *crawl)
     return error ? error : lf_load(&crawl->mill.error, relaxed);
 }
 
+/* Long queues make room for the URLs of other hosts. If that does not help, it is not tried again. */
+static bool stow_long_queues(struct crawl *crawl)
+{
+    struct frontier_loop *frontier = &crawl->loops[0].frontier;
+    if (!crawl->frontier.has_slots || crawl->is_stowed || frontier_is_roomy(frontier))
+        return true;
+    int64_t moved = frontier_restore_stow(frontier);
+    crawl->is_stowed = !frontier_is_roomy(frontier);
+    return moved >= 0;
+}
+
 bool crawl_make_room(struct crawl *crawl)
 {
+    if (!stow_long_queues(crawl))
+        return false;
+    if (harvest_has_room(&crawl->loops[0].harvest))
+        return true;
     while (commit_write(&crawl->commit) == 0 && crawl_serve_spills(crawl) == 0 && serve_mill(crawl) == 0) {
         if (harvest_has_room(&crawl->loops[0].harvest))
             return true;

@@ -216,5 +216,9 @@ bool frontier_restore_host(struct frontier_loop *loop, const struct url *url,
 /* Forbids visits to the address before next_ns. Likewise. */
 bool frontier_restore_address(struct frontier_loop *loop, const struct ip *ip, uint64_t next_ns);
 
+/* Moves what hosts have beyond the least share of the memory to the disk. Before the loops run, if there are slots. Returns the number of
+ * URLs, or a negative errno. */
+int64_t frontier_restore_stow(struct frontier_loop *loop);
+
 /* Counts a page of the host's domain, for the weights. */
 void frontier_count_page(struct frontier *frontier, const struct host *host);

@@ -37,8 +37,9 @@ enum {
     /* Pushes to a long queue between two nudges. */
     NUDGE_EVERY = 64,
     NUDGES = 1024,
+    /* URLs moved to the disk per turn because of nudges: half a millisecond. */
+    STOWED_PER_TURN = 4096,
     /* Per turn, some microseconds each. */
-    NUDGES_PER_TURN = 64,
     BATCHES_PER_TURN = LOADS_MAX,
     HUNGRY_PER_TURN = 16,
     FLUSHES_PER_TURN = 16,
@@ -102,6 +103,13 @@ static struct host_mover mover_of(struct frontier_loop *loop)
         .slots = loop->stock.slots, .pool = &loop->urls, .weights = loop->tuning->fixed.priority.url_weights};
 }
 
+/* Tells the home to look at the host. */
+static void nudge(struct frontier_loop *loop, const struct host *host)
+{
+    unsigned home = lf_load(&host->home, relaxed);
+    ring_mpmc_push(&loop->frontier->loops[home]->stock.nudges, host->id, &loop->backoff);
+}
+
 void frontier_stow(struct frontier_loop *loop, struct host *host)
 {
     if (!loop->stock.slots)
@@ -114,6 +122,8 @@ void frontier_stow(struct frontier_loop *loop, struct host *host)
     if (!host_stow(host, &mover))
         loop->stock.lacks_buffers = true;
     loop->stock.stowed += slots_waiting(&host->stowed) - before;
+    if (host->tail)
+        nudge(loop, host); /* it goes on in a later turn */
 }
 
 /* The share. */
@@ -145,9 +155,8 @@ static void renew_share(struct frontier_loop *loop, uint64_t now_ns)
 
 void frontier_nudge(struct frontier_loop *loop, struct host *host, uint32_t queued)
 {
-    unsigned home = lf_load(&host->home, relaxed);
     if (queued % NUDGE_EVERY == 0)
-        ring_mpmc_push(&loop->frontier->loops[home]->stock.nudges, host->id, &loop->backoff);
+        nudge(loop, host);
 }
 
 static bool is_at_home(const struct frontier_loop *loop, uint64_t id)
@@ -157,8 +166,10 @@ static bool is_at_home(const struct frontier_loop *loop, uint64_t id)
 
 static void take_nudges(struct frontier_loop *loop)
 {
-    uint64_t id;
-    for (int i = 0; i < NUDGES_PER_TURN && ring_mpmc_pop(&loop->stock.nudges, &id, &loop->backoff); i++)
+    struct frontier_stock *stock = &loop->stock;
+    uint64_t id, until = stock->stowed + STOWED_PER_TURN;
+    size_t count = ring_mpmc_count(&stock->nudges); /* those who are nudged again wait for the next turn */
+    for (; count && stock->stowed < until && ring_mpmc_pop(&stock->nudges, &id, &loop->backoff); count--)
         if (is_at_home(loop, id))
             frontier_stow(loop, frontier_host_by_id(loop->frontier, (uint32_t)id));
 }
@@ -178,6 +189,33 @@ static void flush_some(struct frontier_loop *loop)
         stock->hand = (stock->hand + 1) % stock->words;
     }
     stock->lacks_buffers = false;
+}
+
+/* All that the host has beyond its share; the housekeeper does not run yet. */
+static int stow_all(struct frontier_loop *loop, struct host *host)
+{
+    int served = 0;
+    do {
+        frontier_stow(loop, host);
+        served = slots_serve(loop->stock.slots->slots);
+    } while (host->tail && served > 0);
+    slots_flush(loop->stock.slots, &host->stowed);
+    return served < 0 ? served : 0;
+}
+
+int64_t frontier_restore_stow(struct frontier_loop *loop)
+{
+    const struct hosts *hosts = &loop->frontier->hosts;
+    uint64_t before = loop->stock.stowed;
+    lf_store(&loop->frontier->share, SHARE_MIN, relaxed); /* one thread */
+    for (uint32_t id = 1; id <= lf_load(&hosts->begun, relaxed) && id <= hosts->count_max; id++) {
+        bool is_long = lf_load(&hosts->records[id].queued, relaxed) > SHARE_MIN;
+        int error = is_long ? stow_all(loop, &hosts->records[id]) : 0;
+        if (error)
+            return error;
+    }
+    int served = slots_serve(loop->stock.slots->slots);
+    return served < 0 ? served : (int64_t)(loop->stock.stowed - before);
 }
 
 /* Loading. */

@@ -76,6 +76,11 @@ static int64_t unresolved(const struct status *status)
     return status->hosts[HOST_RESOLVING] + status->hosts[HOST_ARRIVING];
 }
 
+static int64_t resting(const struct status *status)
+{
+    return status->hosts[HOST_RESTING] + status->hosts[HOST_LOADING];
+}
+
 /* What is said when there is a reason. */
 static void (*const remarks[])(struct text *, const struct status *) = {
     remarks_put_outage, remarks_put_failing, remarks_put_lost, remarks_put_waiting, remarks_put_end};
@@ -87,7 +92,7 @@ static void write_line(const struct console *console, const struct status *statu
              status->seconds, stats_get(&now->pages), status->pages_per_s, (double)status->bytes_per_s / 1e6,
              stats_get(&now->connections));
     text_put(text, "  hosts ready %" PRId64 " resting %" PRId64 " unresolved %" PRId64 "  queue %" PRIu64,
-             status->hosts[HOST_READY], status->hosts[HOST_RESTING], unresolved(status), status->queued);
+             status->hosts[HOST_READY], resting(status), unresolved(status), status->queued);
     text_put(text, "  failed %" PRIu64, status->failed);
     if (status->tries_failed)
         text_put(text, " (tries %" PRIu64 ")", status->tries_failed);
@@ -119,7 +124,7 @@ static void write_block(const struct console *console, const struct status *stat
     text_put(text,
              "  hosts       %12" PRIu64 "  ready %" PRId64 ", resting %" PRId64 ", unresolved %" PRId64
              ", idle %" PRId64,
-             status->host_count, status->hosts[HOST_READY], status->hosts[HOST_RESTING], unresolved(status),
+             status->host_count, status->hosts[HOST_READY], resting(status), unresolved(status),
              status->hosts[HOST_IDLE]);
     end_line(console, text, begin);
     begin = text->len;

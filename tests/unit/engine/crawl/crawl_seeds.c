@@ -172,6 +172,30 @@ TEST(seeds_for_which_memory_has_no_room_wait_on_disk)
     trial_fini(&trial);
 }
 
+/* They would fill memory ten times over. */
+TEST(many_seeds_of_one_host_leave_memory_to_others)
+{
+    static struct trial trial;
+    enum { SEEDS = 100000 };
+    char path[TRIAL_PATH_BYTES];
+    trial_init(&trial);
+    trial.tuning.fixed.memory.sieve_bytes = 4 << 20;
+    FILE *out = fopen(trial_path(&trial, "list", path), "we");
+    CHECK(out != NULL);
+    for (unsigned i = 0; i < SEEDS; i++)
+        fprintf(out, "http://127.0.0.1/%u\n", i);
+    fprintf(out, "http://127.0.0.2/\n");
+    CHECK_INT(fclose(out), 0);
+    trial_seed(&trial, path);
+    queue(&trial);
+    CHECK_INT(trial.crawl.seeds.queued, SEEDS + 1);
+    CHECK_INT(stats_get(&trial.crawl.loops[0].stats.urls_spilled), 0);
+    CHECK(trial.crawl.loops[0].frontier.stock.stowed > SEEDS / 2);
+    CHECK(slots_count(&trial.crawl.frontier.slots).writes > 100);
+    trial_end(&trial);
+    trial_fini(&trial);
+}
+
 TEST(without_spill_seeds_are_lost_and_counted)
 {
     static struct trial trial;

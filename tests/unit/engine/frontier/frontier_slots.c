@@ -192,6 +192,23 @@ TEST(a_resting_host_takes_no_memory_for_what_is_pushed_to_it)
     finish_small();
 }
 
+TEST(what_was_pushed_before_the_first_turn_goes_to_the_disk_within_some)
+{
+    ratio_mode();
+    begin_small(1);
+    struct host *host = NULL;
+    for (int i = 0; i < 19000; i++) /* most of the memory */
+        host = push_next(&loops[0], 0);
+    CHECK(!frontier_is_roomy(&loops[0]));
+    for (int i = 0; i < 20; i++)
+        turn();
+    CHECK(frontier_is_roomy(&loops[0]));
+    CHECK(!host->tail && host->waiting <= 256);
+    pop_all();
+    check_nothing_left(1);
+    finish_small();
+}
+
 TEST(a_visit_takes_no_memory_for_what_it_finds_at_its_own_host)
 {
     ratio_mode();

@@ -302,7 +302,7 @@ TEST(beyond_its_share_urls_go_to_the_disk_and_come_back_as_they_were)
     push("/1");
     push("/2");
     for (int i = 3; i < 10; i++) {
-        char text[16], via[16];
+        char text[16], via[32];
         snprintf(text, sizeof text, "/%d", i);
         snprintf(via, sizeof via, "/from-%d", i);
         struct host_item *made = host_item_acquire_via(&pool, slice_of(text), slice_of(via));
@@ -325,7 +325,7 @@ TEST(beyond_its_share_urls_go_to_the_disk_and_come_back_as_they_were)
     CHECK(!host_pop(&host, false) && host_has_items(&host)); /* there is more, but not in memory */
     unstow(1);
     for (int i = 3; i < 10; i++) {
-        char text[16], via[16];
+        char text[16], via[32];
         snprintf(text, sizeof text, "/%d", i);
         snprintf(via, sizeof via, "/from-%d", i);
         struct host_item *popped = host_pop(&host, false);

@@ -1,0 +1,365 @@
+/* Hosts with more URLs than their share of the memory, in the frontier alone. One thread plays loop and housekeeper by
+ * turns, and the processor time of each is measured apart.
+ *
+ * The first table: URLs of 1,000 hosts at random, as many as memory could never hold, within memory.frontier = 256 MiB. Then all
+ * of them are taken, and each host's must come in the order in which they were pushed. Beside it the same with
+ * memory for all of them.
+ *
+ * The second: 10,000 hosts that are visited as often as their rests allow, by a clock of the benchmark's own, while one
+ * host gets millions of URLs that it cannot be rid of. What the others are asked for must not become less. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/frontier/frontier.h"
+#include "lockfree/clock.h"
+#include "macro/crawl_parts.h"
+
+enum { PUSHES = 4096, POPPED_PER_VISIT = 10, HOSTS = 1000, SMALL_HOSTS = 10000, SMALL_URLS = 5 };
+#define BUDGET ((uint64_t)256 << 20)
+
+static const struct crawl_report_column columns[] = {
+    {"push ns", "push_loop_ns", "%.0f"},    {"write ns", "push_housekeeper_ns", "%.0f"},
+    {"pop ns", "pop_loop_ns", "%.0f"},      {"read ns", "pop_housekeeper_ns", "%.0f"},
+    {"on disk", "share_on_disk", "%.4f"},   {"RSS MB", "rss_megabytes", "%.1f"},
+    {"grown", "rss_by_first_size", "%.3f"}, {"file MB", "file_megabytes", "%.0f"},
+};
+
+static const struct crawl_report_column whale_columns[] = {
+    {"pages", "pages_of_others", "%.0f"},
+    {"of alone", "pages_by_those_alone", "%.4f"},
+    {"lost", "urls_of_others_without_memory", "%.0f"},
+    {"whale", "urls_of_the_whale", "%.0f"},
+};
+
+struct disk_bench {
+    struct tuning tuning;
+    struct frontier frontier;
+    struct frontier_loop loop;
+    char directory[64], path[80];
+    bool on_disk, is_full;
+    uint64_t random, now_ns, pushed, popped;
+    uint64_t last[SMALL_HOSTS + 1]; /* by host: the number of the URL taken last */
+    uint32_t left[SMALL_HOSTS + 1]; /* URLs that wait */
+    double push_ns, write_ns, pop_ns, read_ns;
+};
+
+/* Processor time: neighbours on a busy machine do not count. */
+static double cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * (double)CLOCK_NS_PER_S + (double)now.tv_nsec;
+}
+
+static double rss_megabytes(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (double)pages * 4096 / 1e6;
+}
+
+static uint64_t next_random(struct disk_bench *bench)
+{
+    uint64_t z = bench->random += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+static void resolve(void *owner, struct host *host)
+{
+    struct disk_bench *bench = owner;
+    struct ip ip = {{[10] = 0xff, [11] = 0xff, [12] = 10}};
+    for (int i = 0; i < 3; i++)
+        ip.bytes[13 + i] = (uint8_t)(host->id >> (16 - 8 * i));
+    frontier_resolved(&bench->loop, host,
+                      &(struct frontier_resolved){
+                          .addresses = &ip, .count = 1, .until_ns = UINT64_MAX, .now_ns = bench->now_ns});
+}
+
+static bool abandon(void *owner, struct host *host)
+{
+    (void)owner;
+    (void)host;
+    return true;
+}
+
+static void wake(void *owner, unsigned loop)
+{
+    (void)owner;
+    (void)loop;
+}
+
+static struct disk_bench *begin(uint64_t frontier_bytes, bool on_disk)
+{
+    struct disk_bench *bench = aligned_alloc(128, (sizeof *bench + 127) / 128 * 128);
+    if (!bench)
+        return NULL;
+    memset(bench, 0, sizeof *bench);
+    struct tuning *tuning = &bench->tuning;
+    tuning_init(tuning);
+    tuning->fixed.crawl.threads = 1;
+    tuning->fixed.memory.hosts_max = 2 * SMALL_HOSTS;
+    tuning->fixed.memory.frontier_bytes = frontier_bytes;
+    tuning->fixed.state.spill = on_disk;
+    tuning->live.politeness.host_ratio = tuning->live.politeness.address_ratio = 1e9;
+    tuning->live.politeness.host_min_idle_ns = tuning->live.politeness.address_min_idle_ns = 0;
+    bench->now_ns = clock_now_ns();
+    bench->on_disk = on_disk;
+    snprintf(bench->directory, sizeof bench->directory, "/tmp/bench_disk.XXXXXX");
+    struct frontier_loop_options options = {
+        .resolve = resolve, .abandon = abandon, .wake = wake, .owner = bench};
+    if (!mkdtemp(bench->directory))
+        return NULL;
+    snprintf(bench->path, sizeof bench->path, "%s/slots", bench->directory);
+    if (frontier_init(&bench->frontier, tuning) ||
+        (on_disk && frontier_open_slots(&bench->frontier, &disk_system, bench->path)) ||
+        frontier_loop_init(&bench->loop, &bench->frontier, &options)) {
+        fprintf(stderr, "bench_crawl: no memory for the frontier, or no file %s\n", bench->path);
+        return NULL;
+    }
+    return bench;
+}
+
+static void finish(struct disk_bench *bench)
+{
+    frontier_loop_fini(&bench->loop);
+    frontier_fini(&bench->frontier);
+    rmdir(bench->directory);
+    free(bench);
+}
+
+struct candidate {
+    uint32_t host;
+    char text[128];
+    struct url url;
+};
+
+/* "http://www.0001234.example/topic-NNNN/page-NNNNNNNNNN.html" and up to 15 bytes more: the number is the URL's own. */
+static void make_url(struct disk_bench *bench, struct candidate *made, uint32_t host)
+{
+    uint64_t random = next_random(bench);
+    int len = snprintf(made->text, sizeof made->text,
+                       "http://www.%07u.example/topic-%04u/page-%010llu.html?of=abcdefghijkl", host,
+                       (unsigned)(random >> 52), (unsigned long long)++bench->pushed);
+    made->host = host;
+    url_open(&made->url, (struct slice){made->text, (size_t)len - (random >> 40) % 16});
+}
+
+static bool push(struct disk_bench *bench, const struct candidate *made)
+{
+    struct frontier_place place = {.url = &made->url, .hash = frontier_hash(&bench->loop, &made->url)};
+    struct host_item *item = host_item_acquire(&bench->loop.urls, url_path_query(&made->url));
+    bool good = item && frontier_push(&bench->loop, &place, item);
+    if (item && !good)
+        host_item_release(&bench->loop.urls, item);
+    bench->left[made->host] += good;
+    return good;
+}
+
+static bool push_one(struct disk_bench *bench, uint32_t host)
+{
+    struct candidate made;
+    make_url(bench, &made, host);
+    return push(bench, &made);
+}
+
+/* A turn of the loop and one of the housekeeper. */
+static void turn(struct disk_bench *bench, double *loop_ns, double *housekeeper_ns)
+{
+    bench->now_ns += CLOCK_NS_PER_MS;
+    double begin_ns = cpu_ns();
+    frontier_turn(&bench->loop, bench->now_ns);
+    double end_ns = cpu_ns();
+    *loop_ns += end_ns - begin_ns;
+    if (bench->on_disk && slots_serve(&bench->frontier.slots) < 0)
+        bench->is_full = true;
+    *housekeeper_ns += cpu_ns() - end_ns;
+}
+
+/* A visit. False if a URL was not the next of its host. */
+static bool visit(struct disk_bench *bench, struct host *host)
+{
+    bool good = true;
+    struct host_item *item;
+    unsigned number = (unsigned)strtoul(host->key + 11, NULL, 10);
+    for (int i = 0; i < POPPED_PER_VISIT && (item = host_pop(host, false)); i++) {
+        uint64_t url = strtoull(item->path + 17, NULL, 10);
+        good = good && url > bench->last[number];
+        bench->last[number] = url;
+        bench->left[number]--;
+        bench->popped++;
+        frontier_done(&bench->loop, host, item);
+    }
+    frontier_return(&bench->loop, host, &(struct politeness_visit){.spent_ns = 1000}, bench->now_ns);
+    return good;
+}
+
+/* Whole turns. The time that it takes to think of URLs is not counted. */
+static bool push_many(struct disk_bench *bench, uint64_t count)
+{
+    static struct candidate made[PUSHES];
+    bench->push_ns = bench->write_ns = 0;
+    for (uint64_t done = 0; done < count && !bench->is_full; done += PUSHES) {
+        for (int i = 0; i < PUSHES; i++)
+            make_url(bench, &made[i], (uint32_t)(next_random(bench) % HOSTS));
+        double begin_ns = cpu_ns();
+        for (int i = 0; i < PUSHES; i++)
+            bench->is_full |= !push(bench, &made[i]);
+        bench->push_ns += cpu_ns() - begin_ns;
+        turn(bench, &bench->push_ns, &bench->write_ns);
+    }
+    return !bench->is_full;
+}
+
+/* Takes so many; false if one came out of order. */
+static bool pop_many(struct disk_bench *bench, uint64_t count)
+{
+    uint64_t until = bench->popped + count;
+    bool good = true;
+    bench->pop_ns = bench->read_ns = 0;
+    while (bench->popped < until && good && !bench->is_full) {
+        turn(bench, &bench->pop_ns, &bench->read_ns);
+        double begin_ns = cpu_ns();
+        struct host *host;
+        while (bench->popped < until && good && (host = frontier_take(&bench->loop, bench->now_ns)))
+            good = visit(bench, host);
+        bench->pop_ns += cpu_ns() - begin_ns;
+    }
+    return good && !bench->is_full;
+}
+
+static uint64_t on_disk(const struct disk_bench *bench)
+{
+    uint64_t count = 0;
+    for (uint32_t id = 1; id <= HOSTS; id++)
+        count += slots_waiting(&bench->frontier.hosts.records[id].stowed);
+    return count;
+}
+
+struct grown {
+    uint64_t urls, frontier_bytes;
+    bool on_disk;
+};
+
+/* Pushes all URLs, in two steps, and takes them. The first step is a tenth: what RSS is compared with. */
+static bool measure(struct crawl_report *report, const struct grown *grown)
+{
+    char name[64];
+    struct disk_bench *bench = begin(grown->frontier_bytes, grown->on_disk);
+    if (!bench)
+        return false;
+    bool good = push_many(bench, grown->urls / 10);
+    double first_mb = rss_megabytes();
+    good = good && push_many(bench, grown->urls - grown->urls / 10);
+    double push_ns = bench->push_ns, write_ns = bench->write_ns, rss_mb = rss_megabytes();
+    double stowed = (double)on_disk(bench);
+    double count = (double)bench->pushed;
+    good = good && pop_many(bench, bench->pushed);
+    for (unsigned i = 0; i < HOSTS; i++)
+        good = good && bench->left[i] == 0;
+    double file_mb = (double)slots_count(&bench->frontier.slots).begun * SLOTS_BYTES_SMALL / 1e6;
+    snprintf(name, sizeof name, "%llu million URLs, %llu MiB%s", (unsigned long long)grown->urls / 1000000,
+             (unsigned long long)grown->frontier_bytes >> 20, grown->on_disk ? "" : ", all in memory");
+    crawl_report_add(report, name,
+                     (const double[]){push_ns / count / 0.9, write_ns / count / 0.9, bench->pop_ns / count,
+                                      bench->read_ns / count, stowed / count, rss_mb, rss_mb / first_mb,
+                                      grown->on_disk ? file_mb : 0});
+    finish(bench);
+    if (!good)
+        fprintf(stderr, "bench_crawl: %s: out of order, or no room\n", name);
+    return good;
+}
+
+struct scene {
+    const char *name;
+    uint64_t whale; /* URLs */
+    bool on_disk;
+};
+
+/* Pages that the small hosts are asked for within 60 s of the benchmark's clock; *lost: URLs without memory. */
+static double run_scene(const struct scene *scene, uint64_t *lost)
+{
+    struct disk_bench *bench = begin(BUDGET, scene->on_disk);
+    if (!bench)
+        return -1;
+    struct tuning_live *live = &bench->tuning.live;
+    live->politeness.host_min_idle_ns = live->politeness.address_min_idle_ns = 1 * CLOCK_NS_PER_S;
+    uint64_t turns = 60000, pages = 0;
+    double unused;
+    bool good = true;
+    for (uint64_t t = 0; t < turns && good && !bench->is_full; t++) {
+        for (uint64_t i = 0; i < scene->whale * 2 / turns && t < turns / 2; i++)
+            push_one(bench, SMALL_HOSTS);
+        /* each small host always has some to fetch, as long as they find memory */
+        for (uint32_t i = 0; i < 10; i++) {
+            uint32_t number = (uint32_t)((t * 10 + i) % SMALL_HOSTS);
+            while (bench->left[number] < SMALL_URLS && good)
+                if (!push_one(bench, number)) {
+                    ++*lost;
+                    break;
+                }
+        }
+        turn(bench, &unused, &unused);
+        struct host *host;
+        while (good && (host = frontier_take(&bench->loop, bench->now_ns))) {
+            unsigned number = (unsigned)strtoul(host->key + 11, NULL, 10);
+            uint64_t before = bench->popped;
+            good = visit(bench, host);
+            pages += number < SMALL_HOSTS ? bench->popped - before : 0;
+        }
+    }
+    good = good && !bench->is_full;
+    finish(bench);
+    return good ? (double)pages : -1;
+}
+
+static bool measure_whale(struct crawl_report *report, uint64_t whale)
+{
+    const struct scene scenes[] = {{"10,000 hosts alone", 0, true},
+                                   {"beside a long queue on disk", whale, true},
+                                   {"beside a long queue in memory", whale, false}};
+    double alone = 0;
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        uint64_t lost = 0;
+        double pages = run_scene(&scenes[i], &lost);
+        if (pages < 0)
+            return false;
+        alone = i == 0 ? pages : alone;
+        crawl_report_add(report, scenes[i].name,
+                         (const double[]){pages, pages / alone, (double)lost, (double)scenes[i].whale});
+    }
+    return true;
+}
+
+bool crawl_disk(const struct crawl_settings *settings, struct crawl_report *report)
+{
+    static struct crawl_report whales;
+    const uint64_t million = 1000000;
+    const struct grown sizes[] = {{2 * million, BUDGET, true},
+                                  {2 * million, 1 << 30, false},
+                                  {20 * million, BUDGET, true},
+                                  {200 * million, BUDGET, true}};
+    report->title = "Long queues on disk: 1,000 hosts, the frontier alone";
+    report->columns = columns;
+    report->column_count = sizeof columns / sizeof columns[0];
+    whales.title = "One host with very many URLs beside 10,000 with few, memory.frontier 256 MiB";
+    whales.columns = whale_columns;
+    whales.column_count = sizeof whale_columns / sizeof whale_columns[0];
+    report->below = &whales;
+    bool good = true;
+    for (unsigned i = 0; i < settings->repeats && good; i++) {
+        for (size_t s = 0; s < (settings->is_quick ? 2 : 4) && good; s++)
+            good = measure(report, &sizes[s]);
+        good = good && measure_whale(&whales, settings->is_quick ? 4 * million : 10 * million);
+    }
+    return good;
+}
