@@ -59,14 +59,15 @@ static int serve_mill(struct crawl *crawl)
     return error ? error : lf_load(&crawl->mill.error, relaxed);
 }
 
-/* Long queues make room for the URLs of other hosts. If that does not help, it is not tried again. */
+/* Long queues make room for the URLs of other hosts. It looks at all hosts: if it was not worth that, it is not tried
+ * again. */
 static bool stow_long_queues(struct crawl *crawl)
 {
     struct frontier_loop *frontier = &crawl->loops[0].frontier;
     if (!crawl->frontier.has_slots || crawl->is_stowed || frontier_is_roomy(frontier))
         return true;
     int64_t moved = frontier_restore_stow(frontier);
-    crawl->is_stowed = !frontier_is_roomy(frontier);
+    crawl->is_stowed = moved < lf_load(&crawl->frontier.hosts.count, relaxed) || !frontier_is_roomy(frontier);
     return moved >= 0;
 }
 

@@ -190,7 +190,7 @@ const struct tuning_key tuning_keys[] = {
     {"memory", "frontier", TUNING_BYTES, AT(fixed.memory.frontier_bytes), "1GiB", 1 << 20, 1e13, NULL,
      "memory of the URLs that wait, an eighth of it for those on their way to the disk and back"},
     {"memory", "hosts", TUNING_COUNT, AT(fixed.memory.hosts_max), "1M", 16, 1e9, NULL,
-     "hosts known at one time, some 960 bytes each; idle ones make room for others"},
+     "hosts known at one time, some 970 bytes each; idle ones make room for others"},
     {"memory", "robots", TUNING_BYTES, AT(fixed.memory.robots_bytes), "128MiB", 4 << 20, 1e12, NULL,
      "memory of the rules of robots.txt; when it is full, those not used lately are fetched again when needed"},
     {"memory", "pages", TUNING_BYTES, AT(fixed.memory.page_bytes), "256MiB", 1 << 20, 1e12, NULL,

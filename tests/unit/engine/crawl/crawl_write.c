@@ -14,6 +14,11 @@ static int64_t write_or_fail(void *owner, int fd, struct slice bytes)
     return error ? error : disk_system.write(owner, fd, bytes);
 }
 
+static int64_t write_at_or_fail(void *owner, int fd, uint64_t offset, struct slice bytes)
+{
+    return fault ? fault : disk_system.write_at(owner, fd, offset, bytes);
+}
+
 /* A crawl whose seeds are queued and committed; no thread runs. */
 static struct crawl *open_crawl(struct trial *trial)
 {
@@ -22,6 +27,7 @@ static struct crawl *open_crawl(struct trial *trial)
     struct crawl *crawl = trial_begin(trial);
     disk = disk_system;
     disk.write = write_or_fail;
+    disk.write_at = write_at_or_fail;
     fault = later_fault = 0;
     crawl->disk = &disk;
     CHECK(crawl_check_tuning(crawl, &trial->error) && crawl_scope_seeds(crawl, &trial->error));
@@ -154,6 +160,45 @@ TEST(an_error_of_a_scratch_file_is_one_of_the_disk)
     CHECK(crawl_make_room(crawl));
     CHECK(harvest_has_room(&crawl->loops[0].harvest));
     pour(crawl);
+    fault = -ENOSPC;
+    CHECK(!crawl_make_room(crawl));
+    crawl_write(crawl, CLOCK_NS_PER_S);
+    CHECK_INT(lf_load(&crawl->disk_error, relaxed), -ENOSPC);
+    trial_end(&trial);
+    fini(&trial);
+}
+
+static void queue_many(struct crawl *crawl, unsigned count)
+{
+    struct harvest *harvest = &crawl->loops[0].harvest;
+    char text[URL_BYTES_MAX], link[64];
+    struct url url;
+    url_init(&url, text, sizeof text);
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(link, sizeof link, "http://127.0.0.9/%u", i);
+        CHECK(url_parse(&url, NULL, slice_of(link)) == URL_OK);
+        struct harvest_source source = {.url = &url, .base = &url};
+        harvest_link(harvest, &source, slice_of(link), HOST_ITEM_SEED);
+    }
+    harvest_flush(harvest);
+}
+
+/* So is one of the file with the long queues, while the crawl runs and before. */
+TEST(an_error_of_the_slots_is_one_of_the_disk)
+{
+    static struct trial trial;
+    init(&trial);
+    trial.tuning.fixed.scope.mode = TUNING_SCOPE_ANY;
+    trial.tuning.fixed.memory.sieve_bytes = 16 << 20;
+    trial.tuning.fixed.state.journal = false;
+    struct crawl *crawl = open_crawl(&trial);
+    queue_many(crawl, 2000);
+    frontier_turn(&crawl->loops[0].frontier, clock_now_ns());
+    CHECK(crawl->loops[0].frontier.stock.stowed > 1000);
+    CHECK(crawl_write(crawl, CLOCK_NS_PER_S) <= CLOCK_NS_PER_MS); /* more may come soon */
+    CHECK_INT(lf_load(&crawl->disk_error, relaxed), 0);
+    queue_many(crawl, 20000);
+    CHECK(!frontier_is_roomy(&crawl->loops[0].frontier));
     fault = -ENOSPC;
     CHECK(!crawl_make_room(crawl));
     crawl_write(crawl, CLOCK_NS_PER_S);
