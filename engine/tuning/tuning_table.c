@@ -207,7 +207,8 @@ const struct tuning_key tuning_keys[] = {
     {"state", "reserve", TUNING_BYTES, AT(fixed.state.reserve_bytes), "256MiB", 0, 1e13, NULL,
      "end in order when the disk has fewer bytes left; 0: only when it is full"},
     {"state", "spill", TUNING_BOOL, AT(fixed.state.spill), "yes", 0, 1, NULL,
-     "URLs for which memory.frontier or memory.hosts has no room wait in DIR/scratch; no: they are lost"},
+     "URLs beyond a host's share of memory.frontier, or without room there or in memory.hosts, wait in DIR/scratch; "
+     "no: those without room are lost"},
 
     {"store", "kind", TUNING_CHOICE, AT(fixed.store.kind), "warc", 0, 1, "warc none",
      "where pages go"},

@@ -12,7 +12,7 @@ for wrong in --nothing "--repeats 0" "--seconds x" unknown-part; do
     [ "$code" = 2 ] || { echo "bench_crawl $wrong: exit code $code, not 2"; exit 1; }
 done
 
-"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages loops slots known | tee "$directory/table"
+"$BUILD_DIR/bench_crawl" --quick --json "$directory/figures.json" server stages loops slots disk known | tee "$directory/table"
 python3 - "$directory/figures.json" <<'PYTHON'
 import json
 import sys
@@ -37,6 +37,11 @@ for name in ["memory in place of the file", "file in the page cache", "file not 
     row = rows[name]
     assert row["push_loop_ns"]["median"] > 0 and row["reads_per_url"]["median"] > 0, row
     assert 0.5 < row["bytes_written_per_byte"]["median"] < 1.1, row
+long, whole = rows["2 million URLs, 256 MiB"], rows["2 million URLs, 1024 MiB, all in memory"]
+assert 0.5 < long["share_on_disk"]["median"] < 1 and whole["share_on_disk"]["median"] == 0, (long, whole)
+assert long["rss_megabytes"]["median"] < whole["rss_megabytes"]["median"], (long, whole)
+assert rows["beside a long queue on disk"]["pages_by_those_alone"]["median"] >= 0.98, "others wait behind a long queue"
+assert rows["beside a long queue in memory"]["pages_by_those_alone"]["median"] < 0.98, "it did not fill the memory"
 for name in ["signatures, 16 bytes per URL", "signatures, 4 bytes, then disk", "mercator, 3 bytes", "offline, 3 bytes"]:
     assert rows[name]["million_records_per_s"]["median"] > 0, rows[name]
 assert rows["wrk on one page"]["rate_by_first_row"]["median"] == 1

@@ -434,7 +434,7 @@ static void visit_in_order(struct frontier_loop *loop, struct host *host)
     frontier_return(loop, host, &(struct politeness_visit){.spent_ns = 0}, clock_now_ns());
 }
 
-static void *run_loop(void *argument)
+static void *run_in_order(void *argument)
 {
     struct frontier_loop *loop = argument;
     unsigned pushed = 0;
@@ -452,7 +452,7 @@ static void *run_loop(void *argument)
     return NULL;
 }
 
-static void run_two_loops(uint64_t address_lives_ns)
+static void run_two_in_order(uint64_t address_lives_ns)
 {
     pthread_t threads[3];
     ratio_mode();
@@ -467,7 +467,7 @@ static void run_two_loops(uint64_t address_lives_ns)
     memset(last_of, 0, sizeof last_of);
     CHECK(pthread_create(&threads[2], NULL, keep_house, NULL) == 0);
     for (int i = 0; i < 2; i++)
-        CHECK(pthread_create(&threads[i], NULL, run_loop, &loops[i]) == 0);
+        CHECK(pthread_create(&threads[i], NULL, run_in_order, &loops[i]) == 0);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     lf_store(&is_over, true, relaxed);
@@ -481,10 +481,10 @@ static void run_two_loops(uint64_t address_lives_ns)
 
 TEST(two_loops_and_a_housekeeper_keep_every_host_in_order)
 {
-    run_two_loops(0);
+    run_two_in_order(0);
 }
 
 TEST(hosts_that_wander_between_loops_keep_their_order_too)
 {
-    run_two_loops(5 * MS);
+    run_two_in_order(5 * MS);
 }
