@@ -54,7 +54,7 @@ def test_sieves_on_disk():
 
 def test_exact_with_nearly_all_on_disk():
     """Each host has more URLs than its share of the memory: they wait in a queue of its own on disk."""
-    pages = "400" if is_sanitized() else "3000"
+    pages = "1000" if is_sanitized() else "3000"
     for threads in ("1", "2"):
         with Web("--hosts", "6", "--pages", pages, "--plain") as web:
             crawl = Crawl(web, merge(RUDE, {"memory": {"frontier": "1MiB"}}), "--threads", threads, timeout=300)
