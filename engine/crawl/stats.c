@@ -1,31 +1,8 @@
 #include "engine/crawl/stats.h"
 
-#define STEPS (1u << STATS_STEPS_LOG2)
-
-/* Values below STEPS have a bucket each; above, the top bit chooses the doubling and the next bits the
- * step. */
-static unsigned bucket_of(uint64_t value)
-{
-    if (value < STEPS)
-        return (unsigned)value;
-    unsigned top = 63 - (unsigned)__builtin_clzll(value);
-    return ((top - STATS_STEPS_LOG2 + 1) << STATS_STEPS_LOG2) +
-           (unsigned)(value >> (top - STATS_STEPS_LOG2) & (STEPS - 1));
-}
-
-/* The largest value of a bucket. */
-static uint64_t bucket_end(unsigned bucket)
-{
-    if (bucket < STEPS)
-        return bucket;
-    unsigned doubling = (bucket >> STATS_STEPS_LOG2) - 1;
-    uint64_t step = bucket & (STEPS - 1);
-    return ((STEPS + step + 1) << doubling) - 1;
-}
-
 void stats_record(struct stats_histogram *histogram, uint64_t value)
 {
-    stats_add(&histogram->buckets[bucket_of(value)], 1);
+    stats_add(&histogram->buckets[log_linear_bucket(value)], 1);
 }
 
 static void sum_histogram(struct stats_histogram *total, const struct stats_histogram *part)
@@ -72,7 +49,7 @@ uint64_t stats_quantile(const struct stats_histogram *histogram, double quantile
     for (unsigned i = 0; i < STATS_BUCKETS && count; i++) {
         seen += stats_get(&histogram->buckets[i]);
         if (seen > 0 && (double)seen >= quantile * (double)count)
-            return bucket_end(i);
+            return log_linear_end(i);
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 /* The counters of a loop. Each loop writes only its own, without atomic read-modify-writes; any thread may
  * read and sum them.
  *
- * The histograms are log-linear with eight steps per doubling, so a percentile is exact to an eighth. */
+ * The histograms are log-linear (log_linear.h), so a percentile is exact to an eighth. */
 #pragma once
 
 #include <stdint.h>
@@ -9,8 +9,9 @@
 #include "engine/frontier/scope.h"
 #include "engine/outcome/fetch_outcome.h"
 #include "lockfree/atomic.h"
+#include "lockfree/log_linear.h"
 
-enum { STATS_STEPS_LOG2 = 3, STATS_BUCKETS = (64 - STATS_STEPS_LOG2 + 1) << STATS_STEPS_LOG2 };
+enum { STATS_BUCKETS = LOG_LINEAR_BUCKETS(64) };
 
 /* By the first digit of the status, 1 to 9: some servers send 6xx to 9xx. */
 enum { STATS_STATUSES = 10 };
