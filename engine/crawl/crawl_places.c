@@ -156,7 +156,7 @@ bool crawl_make_places(struct crawl *crawl, struct tuning_error *error)
         return false;
     if (crawl->tuning.fixed.state.journal && !make_folder(crawl, "state", error))
         return false;
-    if (crawl->tuning.fixed.state.spill && !make_scratch(crawl, error))
+    if ((crawl->tuning.fixed.state.spill || crawl->tuning.fixed.state.journal) && !make_scratch(crawl, error))
         return false;
     if (crawl->options->resumes)
         return true;

@@ -19,8 +19,10 @@
 struct replay {
     struct crawl *crawl;
     struct past past;
-    uint64_t records;
-    uint64_t done_count; /* DONE records */
+    uint64_t done_count; /* URLs that are done */
+    struct record_totals totals;
+    uint64_t known[SIEVE_BATCH_MAX]; /* that the sieve has not been told yet */
+    size_t known_count;
 
     /* with a Bloom filter: what is done */
     struct arena arena;
@@ -30,51 +32,52 @@ struct replay {
 };
 
 /* Long journals take their time: the caller is heard meanwhile. False: it has stopped the crawl. */
-static bool count_record(struct replay *replay)
+static bool count_record(struct replay *replay, uint64_t count)
 {
     struct crawl *crawl = replay->crawl;
-    crawl->replayed++;
-    if (++replay->records % CRAWL_RECORDS_PER_TICK == 0)
+    uint64_t ticks = crawl->replayed / CRAWL_RECORDS_PER_TICK;
+    crawl->replayed += count;
+    if (crawl->replayed / CRAWL_RECORDS_PER_TICK != ticks)
         crawl_tick(crawl);
     return lf_load(&crawl->stops, relaxed) == 0;
 }
 
-static void count_done(struct crawl *crawl, const struct record_done *done)
+/* What does not fit in memory is told to the sieve on disk. */
+static bool learn(struct crawl *crawl, uint64_t signature)
 {
-    struct stats *before = &crawl->before;
-    if (done->outcome < FETCH_OUTCOME_COUNT)
-        stats_add(&before->outcomes[done->outcome], 1);
-    stats_add(&before->urls_in, 1); /* when it was let out */
-    stats_add(&before->urls_out, 1);
-    stats_add(&before->stored, done->is_stored);
-    if (!done->is_page)
-        return;
-    stats_add(&before->pages, 1);
-    stats_add(&before->bytes_body, done->body_bytes);
-    stats_add(&before->statuses[done->status / 100 % STATS_STATUSES], 1);
-    stats_record(&before->body_bytes, done->body_bytes);
+    return crawl_open_mill(crawl) == 0 && mill_learn(&crawl->mill, signature) == 0;
 }
 
-static enum sieve_answer ask_sieve(struct replay *replay, uint64_t signature)
+/* What is done goes to the sieve in batches: their memory is fetched together. */
+static bool flush_known(struct replay *replay)
 {
-    enum sieve_answer answer;
-    sieve_add(&replay->crawl->loops[0].sieve, &signature, 1, &answer);
-    return answer;
+    struct crawl *crawl = replay->crawl;
+    enum sieve_answer answers[SIEVE_BATCH_MAX];
+    if (replay->known_count)
+        sieve_add(&crawl->loops[0].sieve, replay->known, replay->known_count, answers);
+    for (size_t i = 0; i < replay->known_count; i++)
+        if (answers[i] == SIEVE_LATER && !learn(crawl, replay->known[i]))
+            return false;
+    replay->known_count = 0;
+    return true;
+}
+
+static bool add_known(struct replay *replay, uint64_t signature)
+{
+    if (replay->has_done)
+        signatures_add(&replay->writer, signature);
+    replay->known[replay->known_count++] = signature;
+    return replay->known_count < SIEVE_BATCH_MAX || flush_known(replay);
 }
 
 static bool count_one(void *owner, const struct record *record, struct slice via)
 {
     struct replay *replay = owner;
     (void)via;
-    replay->done_count += record->type == RECORD_DONE;
-    return count_record(replay);
-}
-
-/* What does not fit in memory is told to the sieve on disk. */
-static bool learn(struct replay *replay, uint64_t signature)
-{
-    struct crawl *crawl = replay->crawl;
-    return crawl_open_mill(crawl) == 0 && mill_learn(&crawl->mill, signature) == 0;
+    replay->done_count += record->type == RECORD_DONE    ? 1
+                          : record->type == RECORD_KNOWN ? record->known.count
+                                                         : 0;
+    return count_record(replay, 1);
 }
 
 static bool take_done(void *owner, const struct record *record, struct slice via)
@@ -82,12 +85,18 @@ static bool take_done(void *owner, const struct record *record, struct slice via
     struct replay *replay = owner;
     (void)via;
     switch (record->type) {
+    case RECORD_KNOWN:
+        for (size_t i = 0; i < record->known.count; i++)
+            if (!add_known(replay, record_known_at(&record->known, i)))
+                return false;
+        return count_record(replay, record->known.count);
+    case RECORD_TOTALS:
+        record_add_totals(&replay->totals, record->totals);
+        break;
     case RECORD_DONE:
-        if (replay->has_done)
-            signatures_add(&replay->writer, record->done.signature);
-        if (ask_sieve(replay, record->done.signature) == SIEVE_LATER && !learn(replay, record->done.signature))
+        record_add_done(&replay->totals, &record->done);
+        if (!add_known(replay, record->done.signature))
             return false;
-        count_done(replay->crawl, &record->done);
         past_note_done(&replay->past, &record->done);
         break;
     case RECORD_VISIT:
@@ -100,7 +109,25 @@ static bool take_done(void *owner, const struct record *record, struct slice via
     case RECORD_VIA:
         break;
     }
-    return count_record(replay);
+    return count_record(replay, 1);
+}
+
+/* What was done counts as let out, too: so it does not matter whether the record of its URL is still there. */
+static void count_totals(struct stats *before, const struct record_totals *totals)
+{
+    _Static_assert((int)RECORD_SIZES <= (int)STATS_BUCKETS && (int)RECORD_STATUSES == (int)STATS_STATUSES,
+                   "they are counted in the same way");
+    for (unsigned i = 0; i < FETCH_OUTCOME_COUNT; i++)
+        stats_add(&before->outcomes[i], totals->outcomes[i]);
+    stats_add(&before->urls_in, totals->done);
+    stats_add(&before->urls_out, totals->done);
+    stats_add(&before->stored, totals->stored);
+    stats_add(&before->pages, totals->pages);
+    stats_add(&before->bytes_body, totals->bytes);
+    for (unsigned i = 0; i < STATS_STATUSES; i++)
+        stats_add(&before->statuses[i], totals->statuses[i]);
+    for (unsigned i = 0; i < RECORD_SIZES; i++)
+        stats_add(&before->body_bytes.buckets[i], totals->sizes[i]);
 }
 
 static bool take_url(void *owner, const struct record *record, struct slice via)
@@ -110,7 +137,8 @@ static bool take_url(void *owner, const struct record *record, struct slice via)
     if (record->type != RECORD_URL)
         return true;
     struct harvest *harvest = &crawl->loops[0].harvest;
-    enum sieve_answer answer = ask_sieve(replay, record->url.signature);
+    enum sieve_answer answer;
+    sieve_add(&crawl->loops[0].sieve, &record->url.signature, 1, &answer);
     bool is_waiting = replay->has_done ? !signatures_has(&replay->done, record->url.signature)
                                        : answer == SIEVE_NEW || answer == SIEVE_LATER;
     if (is_waiting && !crawl_make_room(crawl))
@@ -119,7 +147,7 @@ static bool take_url(void *owner, const struct record *record, struct slice via)
         harvest_restore_asked(harvest, &record->url, via);
     else if (is_waiting)
         harvest_restore(harvest, &record->url, via);
-    return count_record(replay);
+    return count_record(replay, 1);
 }
 
 /* Room for what is done, exactly. */
@@ -210,8 +238,9 @@ bool crawl_replay(struct crawl *crawl, struct tuning_error *error)
     struct replay replay = {.crawl = crawl};
     past_init(&replay.past, &crawl->past);
     bool good = crawl->tuning.fixed.memory.sieve_kind != TUNING_SIEVE_BLOOM || open_done(&replay, error);
-    if (good && !resume_replay(resume, take_done, &replay))
+    if (good && !(resume_replay(resume, take_done, &replay) && flush_known(&replay)))
         good = why(crawl, error);
+    count_totals(&crawl->before, &replay.totals);
     good = good && replay_hosts(&replay, error);
     if (good && !resume_replay(resume, take_url, &replay))
         good = why(crawl, error);

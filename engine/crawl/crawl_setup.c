@@ -95,7 +95,10 @@ bool crawl_open_parts(struct crawl *crawl, struct tuning_error *error)
                                     .commit_ns = tuning->fixed.state.commit_ns,
                                     .sync_ns = tuning->fixed.state.journal ? tuning->fixed.state.sync_ns : 0,
                                     .has_journal = tuning->fixed.state.journal,
-                                    .has_store = tuning->fixed.store.kind == TUNING_STORE_WARC});
+                                    .has_store = tuning->fixed.store.kind == TUNING_STORE_WARC,
+                                    .scratch = crawl->scratch,
+                                    .fold_bytes = tuning->fixed.state.fold_bytes,
+                                    .journal_bytes = tuning->fixed.state.file_bytes});
     int failed = frontier_init(&crawl->frontier, tuning);
     if (failed)
         return crawl_refuse(error, "memory.hosts, memory.frontier: %s", strerror(-failed));

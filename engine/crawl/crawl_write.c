@@ -117,7 +117,11 @@ uint64_t crawl_watch_disk(void *owner, uint64_t now_ns)
     struct statvfs disk;
     uint64_t reserve = crawl->tuning.fixed.state.reserve_bytes;
     (void)now_ns;
-    if (reserve && statvfs(crawl->directory, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < reserve)
+    if (statvfs(crawl->directory, &disk) != 0)
+        return CLOCK_NS_PER_S;
+    uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    crawl->commit.fold.room = free_bytes > reserve ? free_bytes - reserve : 0;
+    if (free_bytes < reserve)
         lf_store(&crawl->is_disk_low, true, relaxed); /* a fact that the watch looks at */
     return CLOCK_NS_PER_S;
 }

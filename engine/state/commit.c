@@ -24,6 +24,12 @@ void commit_init(struct commit *commit, const struct commit_options *options)
     if (options->has_journal)
         commit->syncer.directories[options->has_store ? 2 : 1] = commit->state;
     journal_init(&commit->journal, options->disk, commit->state);
+    if (options->journal_bytes)
+        commit->journal.file_bytes_max = options->journal_bytes;
+    fold_init(&commit->fold, &(struct fold_options){.disk = options->disk,
+                                                    .directory = commit->state,
+                                                    .scratch = options->scratch,
+                                                    .bytes_min = options->sync_ns ? options->fold_bytes : 0});
     lf_store(&commit->epoch, 1, relaxed);
 }
 
@@ -34,6 +40,7 @@ void commit_add_loop(struct commit *commit, const struct commit_loop *loop)
 
 void commit_fini(struct commit *commit)
 {
+    fold_fini(&commit->fold);
     syncer_fini(&commit->syncer);
     files_fini(&commit->files);
     journal_close(&commit->journal);
@@ -51,6 +58,7 @@ static int fail(struct commit *commit, int error)
     if (commit->has_failed)
         return error;
     commit->has_failed = true;
+    fold_fini(&commit->fold);
     if (commit->syncer.is_busy)
         syncer_finish(&commit->syncer);
     files_cut(&commit->files);
@@ -68,8 +76,8 @@ static int fail(struct commit *commit, int error)
 int commit_begin(struct commit *commit, const struct journal_session *session, struct journal_place place,
                  uint64_t epoch)
 {
-    commit->committed = epoch;
-    lf_store(&commit->epoch, epoch + 1, relaxed); /* no loop runs yet */
+    commit->committed = commit->synced = commit->closed = epoch; /* what is resumed from is synced */
+    lf_store(&commit->epoch, epoch + 1, relaxed);                /* no loop runs yet */
     if (!commit->options.has_journal)
         return 0;
     commit->files.has_new_names = true;
@@ -146,8 +154,10 @@ static int make(struct commit *commit, uint64_t epoch)
         return 0;
     unsigned number = commit->journal.end.number;
     error = journal_turn_over(&commit->journal);
-    if (commit->journal.end.number != number)
+    if (commit->journal.end.number != number) {
         commit->files.has_new_names = true; /* what the new file says is lost if its name is */
+        commit->closed = epoch;
+    }
     return error ? fail(commit, error) : 0;
 }
 
@@ -177,11 +187,25 @@ static int sync_step(struct commit *commit, uint64_t now_ns)
         }
         return error;
     case COMMIT_SYNC_JOURNAL:
-        if (syncer_is_done(&commit->syncer, &error))
-            commit->sync = COMMIT_SYNC_NONE;
+        if (!syncer_is_done(&commit->syncer, &error))
+            return 0;
+        commit->sync = COMMIT_SYNC_NONE;
+        if (!error)
+            commit->synced = commit->sync_epoch;
         return error;
     }
     return 0;
+}
+
+/* Begins a fold of the closed files, or ends it. */
+static int fold_step(struct commit *commit)
+{
+    int error = 0;
+    if (commit->fold.is_busy)
+        fold_is_done(&commit->fold, &error);
+    else if (commit->options.has_journal && commit->synced >= commit->closed)
+        fold_begin(&commit->fold, commit->journal.end.number - 1, commit->synced);
+    return error;
 }
 
 int commit_turn(struct commit *commit, uint64_t now_ns, uint64_t *wait_ns)
@@ -209,6 +233,7 @@ int commit_turn(struct commit *commit, uint64_t now_ns, uint64_t *wait_ns)
         release_all(commit);
     }
     int error = sync_step(commit, now_ns);
+    error = error ? error : fold_step(commit);
     return error ? fail(commit, error) : 0;
 }
 
@@ -276,7 +301,10 @@ static int close_all(struct commit *commit)
 
 int commit_finish(struct commit *commit)
 {
-    int error = write_rest(commit, true);
+    int error = 0;
+    if (commit->fold.is_busy)
+        fold_stop(&commit->fold, &error);
+    error = error ? error : write_rest(commit, true);
     if (!error && !commit->has_failed)
         error = close_all(commit);
     return error ? fail(commit, error) : 0;

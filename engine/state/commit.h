@@ -9,7 +9,7 @@
  * is done. Nobody waits for a commit: loops go on filling blocks while it is made.
  *
  * Beside that, once in sync_ns, all that was committed is synced on a thread of its own, and a SYNCED frame
- * says so. */
+ * says so; and what the journal has of synced epochs is folded from time to time (fold.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -18,6 +18,7 @@
 #include "engine/disk/files.h"
 #include "engine/disk/outlet.h"
 #include "engine/disk/syncer.h"
+#include "engine/state/fold.h"
 #include "engine/state/journal.h"
 #include "lockfree/atomic.h"
 
@@ -43,6 +44,9 @@ struct commit_options {
     uint64_t sync_ns; /* 0: never, and then a crash of the machine may lose everything */
     bool has_journal;
     bool has_store;
+    const char *scratch;    /* for what is sorted when the journal is folded; outlives the commit */
+    uint64_t fold_bytes;    /* that the journal has grown by when it is folded; 0: it never is */
+    uint64_t journal_bytes; /* of a file of the journal, before it is followed by another; 0: as usual */
 };
 
 struct commit {
@@ -55,6 +59,7 @@ struct commit {
     struct files files;
     struct syncer syncer;
     struct journal journal;
+    struct fold fold;
     struct commit_loop loops[COMMIT_LOOPS_MAX];
     unsigned loop_count;
     unsigned stream; /* the next one that is written */
@@ -65,6 +70,8 @@ struct commit {
     uint64_t next_ns;
     enum commit_sync sync;
     uint64_t sync_epoch; /* that is being synced */
+    uint64_t synced;     /* the last epoch of which the journal says that it is, durably */
+    uint64_t closed;     /* the last epoch of the journal's files but the one that is written */
     uint64_t sync_next_ns;
 };
 

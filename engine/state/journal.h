@@ -8,6 +8,8 @@
  *   SESSION  a process begins to write: which version, on which boot of the machine
  *   FAILED   a write or a sync has failed: what came after the last SYNCED cannot be trusted
  *   END      the crawl has ended in order
+ *   BASE     the file begins with this: all that was in earlier files is in here, in other words (fold.h)
+ *   FILES    the files of the crawl and their lengths, as of the COMMIT that follows
  *
  * Each frame has a checksum. A file that ends in the middle of a frame is normal: the process was killed.
  *
@@ -30,6 +32,9 @@ enum journal_kind {
     JOURNAL_SESSION,
     JOURNAL_FAILED,
     JOURNAL_END,
+    JOURNAL_BASE,
+    JOURNAL_FILES,
+    JOURNAL_KINDS, /* how many there are, and 1 */
 };
 
 /* A frame as it lies in the file. */
@@ -111,6 +116,9 @@ int journal_begin_session(struct journal *journal, uint64_t epoch, const struct 
 int journal_failed(struct journal *journal);
 /* Also gives back the space that was reserved. */
 int journal_end(struct journal *journal, uint64_t epoch);
+
+/* Below DIR/state: a base that is being written, before it takes the name of a file of the journal. */
+#define JOURNAL_FOLD_NAME "fold.open"
 
 /* The name of file `number`, below DIR/state, to `name` of 32 bytes. */
 void journal_name(char *name, unsigned number);

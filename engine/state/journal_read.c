@@ -116,9 +116,52 @@ bool journal_reader_has_later(struct journal_reader *reader, unsigned kinds)
             continue;
         }
         reader->next.offset += (uint64_t)(found - bytes.ptr);
-        if (read_frame(reader) && reader->frame.kind <= JOURNAL_END && kinds >> reader->frame.kind & 1)
+        if (read_frame(reader) && reader->frame.kind < JOURNAL_KINDS && kinds >> reader->frame.kind & 1)
             return true;
     }
+}
+
+unsigned journal_number(const char *name)
+{
+    char *end;
+    if (strncmp(name, "journal-", 8) != 0 || name[8] < '0' || name[8] > '9')
+        return 0;
+    unsigned long number = strtoul(name + 8, &end, 10);
+    return *end == '\0' && number < UINT32_MAX ? (unsigned)number : 0;
+}
+
+static void note_name(void *argument, const char *name)
+{
+    struct journal_files *files = argument;
+    unsigned number = journal_number(name);
+    if (number && (!files->lowest || number < files->lowest))
+        files->lowest = number;
+    if (number > files->highest)
+        files->highest = number;
+}
+
+/* 1: the file begins with BASE; 0: it does not, or there is no such file; or a negative errno. */
+static int begins_with_base(const struct disk *disk, const char *directory, unsigned number)
+{
+    struct journal_reader reader;
+    int error = journal_reader_init(&reader, disk, directory, number);
+    bool is_base = !error && read_frame(&reader) && reader.frame.kind == JOURNAL_BASE;
+    error = error ? error : reader.error;
+    journal_reader_fini(&reader);
+    return error && error != -ENOENT ? error : is_base;
+}
+
+/* A base makes all files before it superfluous, so the last one counts. */
+int journal_find(struct journal_files *files, const struct disk *disk, const char *directory)
+{
+    *files = (struct journal_files){0};
+    int result = disk->list(disk->owner, directory, note_name, files);
+    for (unsigned i = files->highest; i > 0 && i >= files->lowest && !result; i--) {
+        result = begins_with_base(disk, directory, i);
+        files->first = i;
+    }
+    files->has_base = result == 1;
+    return result < 0 && result != -ENOENT ? result : 0;
 }
 
 bool journal_next_file(struct slice *rest, struct slice *name, uint64_t *length)

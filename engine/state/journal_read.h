@@ -13,6 +13,18 @@ enum journal_found {
     JOURNAL_FOUND_TORN, /* what is at this place is not a whole frame */
 };
 
+/* Which files of a journal there are. */
+struct journal_files {
+    unsigned lowest, highest; /* 0: there is none */
+    unsigned first;           /* where to begin to read: earlier ones are left over from a fold. 0: none */
+    bool has_base;            /* the first one begins with BASE */
+};
+
+/* 0 or a negative errno. Without a directory there are no files. */
+int journal_find(struct journal_files *files, const struct disk *disk, const char *directory);
+/* The number of a file of a journal with this name; 0: it is none. */
+unsigned journal_number(const char *name);
+
 struct journal_reader {
     const struct disk *disk;
     const char *directory; /* DIR/state */

@@ -16,3 +16,11 @@
 #define COMMIT_WORK_NS (10 * CLOCK_NS_PER_MS)
 /* commit: how often it is looked for blocks that loops have handed over. */
 #define COMMIT_LOOK_NS (10 * CLOCK_NS_PER_MS)
+/* fold: pairs that are sorted in memory at a time, 32 bytes each: 32 MiB for URLs, and an eighth of it for hosts. */
+#define FOLD_PAIRS_MAX (1u << 20)
+/* fold: what is read of a sorted run at a time. A billion URLs make a thousand runs: 64 MiB. */
+#define FOLD_RUN_BYTES (64u << 10)
+/* fold: so much of a base is written before it is synced, so that no sync is long when the crawl ends. */
+#define FOLD_SYNC_BYTES (16u << 20)
+/* fold: so many pairs are merged before it is looked whether the crawl ends. */
+#define FOLD_PAIRS_PER_LOOK 65536

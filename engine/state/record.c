@@ -13,6 +13,14 @@ struct raw_text {
     uint32_t zeros;
 };
 
+/* KNOWN and TOTALS: the text may be longer, and is made of 64-bit numbers. */
+struct raw_numbers {
+    uint8_t type;
+    uint8_t zero;
+    uint16_t zeros;
+    uint32_t count;
+};
+
 struct raw_url {
     uint8_t type;
     uint8_t kind;
@@ -54,8 +62,9 @@ struct raw_visit {
 };
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the journal is little endian");
-_Static_assert(sizeof(struct raw_text) == 8 && sizeof(struct raw_url) == 28 &&
-                   sizeof(struct raw_done) == 24 && sizeof(struct raw_visit) == 72,
+_Static_assert(sizeof(struct raw_text) == 8 && sizeof(struct raw_numbers) == 8 &&
+                   sizeof(struct raw_url) == 28 && sizeof(struct raw_done) == 24 &&
+                   sizeof(struct raw_visit) == 72,
                "records have no gaps");
 
 static size_t put(char *buffer, const void *fixed, size_t bytes, struct slice text)
@@ -116,6 +125,22 @@ size_t record_write_visit(char *buffer, const struct record_visit *visit)
                             .spent_ns = visit->spent_ns};
     memcpy(raw.address, visit->address.bytes, sizeof raw.address);
     return put(buffer, &raw, sizeof raw, visit->key);
+}
+
+static size_t put_numbers(char *buffer, enum record_type type, const uint64_t *numbers, size_t count)
+{
+    struct raw_numbers raw = {.type = (uint8_t)type, .count = (uint32_t)count};
+    return put(buffer, &raw, sizeof raw, (struct slice){(const char *)numbers, count * sizeof *numbers});
+}
+
+size_t record_write_known(char *buffer, const uint64_t *signatures, size_t count)
+{
+    return put_numbers(buffer, RECORD_KNOWN, signatures, count);
+}
+
+size_t record_write_totals(char *buffer, const struct record_totals *totals)
+{
+    return put_numbers(buffer, RECORD_TOTALS, (const uint64_t *)totals, sizeof *totals / sizeof(uint64_t));
 }
 
 /* The fixed part, and the text behind it. False: there is not enough. */
@@ -190,6 +215,38 @@ static bool read_visit(struct slice *rest, struct record_visit *visit)
     return true;
 }
 
+static bool read_numbers(struct slice *rest, struct slice *numbers)
+{
+    struct raw_numbers raw;
+    if (rest->len < sizeof raw)
+        return false;
+    memcpy(&raw, rest->ptr, sizeof raw);
+    size_t bytes = raw.count * sizeof(uint64_t);
+    if (rest->len - sizeof raw < bytes)
+        return false;
+    *numbers = (struct slice){rest->ptr + sizeof raw, bytes};
+    *rest = slice_skip(*rest, sizeof raw + bytes);
+    return true;
+}
+
+static bool read_known(struct slice *rest, struct record_known *known)
+{
+    struct slice numbers;
+    if (!read_numbers(rest, &numbers))
+        return false;
+    *known = (struct record_known){numbers.ptr, numbers.len / sizeof(uint64_t)};
+    return true;
+}
+
+static bool read_totals(struct slice *rest, struct slice *totals)
+{
+    struct slice before = *rest;
+    if (read_numbers(rest, totals) && totals->len == sizeof(struct record_totals))
+        return true;
+    *rest = before;
+    return false;
+}
+
 bool record_read(struct slice *rest, struct record *record)
 {
     struct raw_text raw;
@@ -205,10 +262,36 @@ bool record_read(struct slice *rest, struct record *record)
         return read_done(rest, &record->done);
     case RECORD_VISIT:
         return read_visit(rest, &record->visit);
+    case RECORD_KNOWN:
+        return read_known(rest, &record->known);
+    case RECORD_TOTALS:
+        return read_totals(rest, &record->totals);
     case RECORD_SESSION:
         break;
     }
     return false;
+}
+
+void record_add_done(struct record_totals *totals, const struct record_done *done)
+{
+    totals->done++;
+    totals->stored += done->is_stored;
+    totals->outcomes[done->outcome]++;
+    if (!done->is_page)
+        return;
+    totals->pages++;
+    totals->bytes += done->body_bytes;
+    totals->statuses[done->status / 100 % RECORD_STATUSES]++;
+    totals->sizes[log_linear_bucket(done->body_bytes)]++;
+}
+
+void record_add_totals(struct record_totals *totals, struct slice more)
+{
+    uint64_t *sums = (uint64_t *)totals, number;
+    for (size_t i = 0; i < sizeof *totals / sizeof number; i++) {
+        memcpy(&number, more.ptr + i * sizeof number, sizeof number);
+        sums[i] += number;
+    }
 }
 
 uint64_t record_host_signature(struct slice key)

@@ -5,6 +5,11 @@
  *   DONE    the verdict on a URL
  *   VISIT   a visit to a host begins, or ends: for politeness and limits after a restart
  *
+ * and of a journal that was folded (fold.h), in place of URL and DONE records:
+ *
+ *   KNOWN   URLs that are done: their signatures, and nothing else
+ *   TOTALS  what their DONE records, and VISIT records that are superseded, add up to
+ *
  * A record is a fixed part and a text. All integers are little endian. No record names a loop or a number that
  * means something in one run only. Pure: no I/O. */
 #pragma once
@@ -12,7 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "lockfree/log_linear.h"
 #include "net/ip.h"
 #include "net/slice.h"
 
@@ -21,6 +28,8 @@ enum record_type {
     RECORD_VIA = 'P',
     RECORD_DONE = 'F',
     RECORD_VISIT = 'V',
+    RECORD_KNOWN = 'K',
+    RECORD_TOTALS = 'T',
     RECORD_SESSION = 'S', /* never written: where another process goes on, for those who read a journal */
 };
 
@@ -63,6 +72,30 @@ struct record_visit {
     struct slice key;                /* of the host: "https://example.org" */
 };
 
+/* Signatures in ascending order, as they lie in the file; record_known_at reads one. */
+struct record_known {
+    const char *bytes;
+    size_t count;
+};
+
+enum {
+    RECORD_OUTCOMES = 256, /* all that fit a DONE record */
+    RECORD_STATUSES = 10,  /* by their first digit */
+    RECORD_SIZES = LOG_LINEAR_BUCKETS(32),
+};
+
+/* Sums over records that were dropped. */
+struct record_totals {
+    uint64_t visits; /* ends of them */
+    uint64_t done;
+    uint64_t stored;
+    uint64_t outcomes[RECORD_OUTCOMES];
+    uint64_t pages; /* of those that are done, as all that follow */
+    uint64_t bytes;
+    uint64_t statuses[RECORD_STATUSES];
+    uint64_t sizes[RECORD_SIZES]; /* of bodies, by log_linear_bucket */
+};
+
 struct record_session {
     uint64_t begin_us; /* by the wall clock */
     uint64_t last_us;  /* when the session before it wrote for the last time; 0: there was none */
@@ -75,6 +108,8 @@ struct record {
         struct record_done done;
         struct record_visit visit;
         struct slice via;
+        struct record_known known;
+        struct slice totals; /* record_add_totals reads it */
         struct record_session session;
     };
 };
@@ -84,10 +119,26 @@ size_t record_write_url(char *buffer, const struct record_url *url);
 size_t record_write_via(char *buffer, struct slice via);
 size_t record_write_done(char *buffer, const struct record_done *done);
 size_t record_write_visit(char *buffer, const struct record_visit *visit);
+/* To `buffer` of RECORD_BYTES_MAX and 8 bytes for each signature. */
+size_t record_write_known(char *buffer, const uint64_t *signatures, size_t count);
+/* To `buffer` of RECORD_BYTES_MAX and sizeof(struct record_totals). */
+size_t record_write_totals(char *buffer, const struct record_totals *totals);
 
 /* The first record of `rest`, which is moved behind it; texts are in place. False: it is empty, or what is there is no
  * record, and then `rest` stays as it is. */
 bool record_read(struct slice *rest, struct record *record);
+
+static inline uint64_t record_known_at(const struct record_known *known, size_t i)
+{
+    uint64_t signature;
+    memcpy(&signature, known->bytes + i * sizeof signature, sizeof signature);
+    return signature;
+}
+
+/* What one more DONE record adds. */
+void record_add_done(struct record_totals *totals, const struct record_done *done);
+/* What a TOTALS record adds. */
+void record_add_totals(struct record_totals *totals, struct slice more);
 
 /* What a host is known by in DONE records: a hash of its key that is the same in every run. */
 uint64_t record_host_signature(struct slice key);

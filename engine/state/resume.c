@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void resume_boot_id(char *id)
@@ -41,7 +40,7 @@ static bool refuse_error(struct resume *resume, int error)
 
 static bool open_journal(struct resume *resume, struct journal_reader *reader)
 {
-    int error = journal_reader_init(reader, resume->disk, resume->state, 1);
+    int error = journal_reader_init(reader, resume->disk, resume->state, resume->journal.first);
     return error == 0 || refuse_error(resume, error);
 }
 
@@ -69,6 +68,10 @@ static bool survey_frame(struct resume *resume, struct survey *survey, const str
     resume->has_ended = false;
     switch ((enum journal_kind)reader->frame.kind) {
     case JOURNAL_DATA:
+    case JOURNAL_FILES:
+        break;
+    case JOURNAL_BASE:
+        resume->base_epoch = reader->frame.epoch;
         break;
     case JOURNAL_COMMIT:
         survey->last_epoch = reader->frame.epoch;
@@ -87,6 +90,7 @@ static bool survey_frame(struct resume *resume, struct survey *survey, const str
     case JOURNAL_END:
         resume->has_ended = true;
         break;
+    case JOURNAL_KINDS:
     default:
         return refuse_place(resume, "a frame of another version of lycosa", reader->next);
     }
@@ -131,54 +135,53 @@ static void compare_boot(struct resume *resume, const struct survey *survey)
     resume->is_same_boot = boot_id[0] && strcmp(boot_id, survey->session.boot_id) == 0;
 }
 
-static bool survey_journal(struct resume *resume, struct survey *survey)
+/* The first file is gone. Its name may have been lost with the machine before anything was synced; after that it is damage:
+ * only a fold removes files, and leaves a base. */
+static bool judge_start(struct resume *resume, const struct survey *survey, struct journal_reader *reader)
 {
-    struct journal_reader reader;
-    enum journal_found found = JOURNAL_FOUND_END;
-    bool good = true;
-    int error = journal_reader_init(&reader, resume->disk, resume->state, 1);
-    if (error && error != -ENOENT)
-        good = refuse_error(resume, error);
-    while (!error && good && (found = journal_reader_next(&reader)) == JOURNAL_FOUND_FRAME) {
-        resume->journal_bytes += sizeof reader.frame + reader.frame.bytes;
-        good = survey_frame(resume, survey, &reader);
+    reader->next.offset--; /* the search begins with the next byte */
+    return judge_end(resume, survey, reader);
+}
+
+/* All frames, from the first whole one on. */
+static bool survey_frames(struct resume *resume, struct survey *survey, struct journal_reader *reader)
+{
+    enum journal_found found;
+    while ((found = journal_reader_next(reader)) == JOURNAL_FOUND_FRAME) {
+        uint64_t bytes = sizeof reader->frame + reader->frame.bytes;
+        resume->journal_bytes += bytes;
+        if (resume->journal.has_base && reader->next.number == resume->journal.first)
+            resume->base_bytes += bytes;
+        if (!survey_frame(resume, survey, reader))
+            return false;
     }
     compare_boot(resume, survey);
-    if (good && found == JOURNAL_FOUND_TORN)
-        good = judge_end(resume, survey, &reader);
+    return found != JOURNAL_FOUND_TORN || judge_end(resume, survey, reader);
+}
+
+static bool survey_journal(struct resume *resume, struct survey *survey)
+{
+    const struct journal_files *files = &resume->journal;
+    struct journal_reader reader;
+    int error = journal_find(&resume->journal, resume->disk, resume->state);
+    if (error)
+        return refuse_error(resume, error);
+    if (files->first == 0)
+        return true;
+    bool good = open_journal(resume, &reader);
+    if (good)
+        good = files->first == 1 || files->has_base ? survey_frames(resume, survey, &reader)
+                                                    : judge_start(resume, survey, &reader);
     journal_reader_fini(&reader);
     return good;
 }
 
-/* A file of the crawl, and not one that somebody has written into the journal to have it cut. */
-static bool is_name(struct slice name)
+static bool note_files(struct resume *resume, struct slice payload)
 {
-    return name.len > 0 && name.len < FILES_NAME_BYTES && name.ptr[0] != '/' &&
-           !memmem(name.ptr, name.len, "..", 2) && !slice_starts_with(name, SLICE("state/")) &&
-           !memchr(name.ptr, '\0', name.len);
-}
-
-static bool note_file(struct resume *resume, struct slice name, uint64_t length)
-{
-    if (!is_name(name))
+    int error = lengths_note(&resume->files, payload);
+    if (error == -EBADMSG)
         return refuse(resume, "%s: a commit names a file that is none of the crawl's", resume->state);
-    for (size_t i = resume->file_count; i-- > 0;) /* the latest are asked for most */
-        if (slice_equals(slice_of(resume->files[i].name), name)) {
-            resume->files[i].length = length;
-            return true;
-        }
-    if (resume->file_count == resume->file_room) {
-        size_t room = resume->file_room ? 2 * resume->file_room : 64;
-        struct resume_file *files = realloc(resume->files, room * sizeof *files);
-        if (!files)
-            return refuse(resume, "no memory for the list of files");
-        resume->files = files;
-        resume->file_room = room;
-    }
-    struct resume_file *file = &resume->files[resume->file_count++];
-    snprintf(file->name, sizeof file->name, "%.*s", (int)name.len, name.ptr);
-    file->length = length;
-    return true;
+    return error == 0 || refuse(resume, "no memory for the list of files");
 }
 
 /* Behind the commit there may be SYNCED frames, which are kept. */
@@ -204,16 +207,14 @@ static bool read_commits(struct resume *resume)
     uint64_t before_us = 0;
     bool good = open_journal(resume, &reader), is_found = false;
     while (good && !is_found && journal_reader_next(&reader) == JOURNAL_FOUND_FRAME) {
-        struct slice rest = reader.payload, name;
-        uint64_t length;
         if (reader.frame.kind == JOURNAL_SESSION) {
             good = read_session(resume, &reader, &resume->session);
             before_us = reader.frame.wall_us;
         }
+        if (reader.frame.kind == JOURNAL_COMMIT || reader.frame.kind == JOURNAL_FILES)
+            good = note_files(resume, reader.payload);
         if (reader.frame.kind != JOURNAL_COMMIT)
             continue;
-        while (good && journal_next_file(&rest, &name, &length))
-            good = note_file(resume, name, length);
         is_found = reader.frame.epoch == resume->epoch;
         resume->commit = reader.next;
         resume->commit_us = reader.frame.wall_us;
@@ -237,6 +238,11 @@ enum resume_result resume_look(struct resume *resume, const struct disk *disk, c
     if (!survey_journal(resume, &survey))
         return RESUME_REFUSED;
     resume->epoch = trusts_last(resume) ? survey.last_epoch : resume->synced_epoch;
+    if (resume->journal.has_base && (resume->epoch == 0 || resume->epoch < resume->base_epoch)) {
+        struct journal_place base = {.number = resume->journal.first};
+        refuse_place(resume, "the journal is damaged", resume->torn.number ? resume->torn : base);
+        return RESUME_REFUSED; /* what was folded was synced: there is no way back behind it */
+    }
     if (!survey.has_commit || resume->epoch == 0)
         return RESUME_NOTHING;
     return read_commits(resume) ? RESUME_READY : RESUME_REFUSED;
@@ -244,8 +250,7 @@ enum resume_result resume_look(struct resume *resume, const struct disk *disk, c
 
 void resume_fini(struct resume *resume)
 {
-    free(resume->files);
-    resume->files = NULL;
+    lengths_fini(&resume->files);
 }
 
 bool resume_replay(struct resume *resume, resume_take *take, void *owner)

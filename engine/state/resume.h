@@ -14,6 +14,7 @@
 #include "engine/disk/disk.h"
 #include "engine/state/journal.h"
 #include "engine/state/journal_read.h"
+#include "engine/state/lengths.h"
 
 enum resume_result {
     RESUME_READY,   /* there is a commit to go on from */
@@ -24,11 +25,6 @@ enum resume_result {
 enum resume_trust {
     RESUME_TRUST_LAST,   /* as said above */
     RESUME_TRUST_SYNCED, /* only what is synced: the machine's memory is not to be trusted */
-};
-
-struct resume_file {
-    char name[FILES_NAME_BYTES];
-    uint64_t length;
 };
 
 struct resume {
@@ -54,8 +50,11 @@ struct resume {
     uint64_t synced_us;
     uint64_t journal_bytes;
 
-    struct resume_file *files;
-    size_t file_count, file_room;
+    struct journal_files journal; /* which there are */
+    uint64_t base_epoch;          /* up to which the journal was folded; 0: it was not */
+    uint64_t base_bytes;
+
+    struct lengths files; /* of the crawl */
 };
 
 /* The path outlives the resume. */

@@ -23,9 +23,9 @@ static bool refuse(struct resume *resume, const char *name, const char *what)
     return false;
 }
 
-static bool restore_file(struct resume *resume, const struct resume_file *file)
+static bool restore_file(struct resume *resume, const struct length *file)
 {
-    int error = files_restore(resume->disk, resume->directory, file->name, file->length);
+    int error = files_restore(resume->disk, resume->directory, file->name, file->bytes);
     if (error == -EBADMSG)
         return refuse(resume, file->name, "is shorter than it was when it was committed");
     return error == 0 || refuse(resume, file->name, strerror(-error));
@@ -48,7 +48,7 @@ static int sync_path(struct resume *resume, const char *path)
     return error ? error : closed;
 }
 
-static int sync_file(struct resume *resume, const struct resume_file *file)
+static int sync_file(struct resume *resume, const struct length *file)
 {
     char path[2 * FILES_PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", resume->directory, file->name);
@@ -62,21 +62,13 @@ struct strays {
     int error;
 };
 
-static bool is_listed(const struct resume *resume, const char *name)
-{
-    for (size_t i = 0; i < resume->file_count; i++)
-        if (strcmp(resume->files[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static void remove_stray(void *argument, const char *entry)
 {
     struct strays *strays = argument;
     const struct disk *disk = strays->resume->disk;
     char name[FILES_PATH_BYTES], path[2 * FILES_PATH_BYTES];
     snprintf(name, sizeof name, "%s/%s", strays->folder, entry);
-    if (strays->error || is_listed(strays->resume, name))
+    if (strays->error || lengths_find(&strays->resume->files, name))
         return;
     snprintf(path, sizeof path, "%s/%s", strays->resume->directory, name);
     strays->error = disk->unlink(disk->owner, path);
@@ -99,7 +91,7 @@ static bool remove_logs(struct resume *resume)
     const struct disk *disk = resume->disk;
     char path[FILES_PATH_BYTES];
     for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
-        if (is_listed(resume, logs[i]))
+        if (lengths_find(&resume->files, logs[i]))
             continue;
         snprintf(path, sizeof path, "%s/%s", resume->directory, logs[i]);
         int error = disk->unlink(disk->owner, path);
@@ -154,8 +146,8 @@ static int mark(const struct resume *resume, int fd, enum journal_kind kind)
 static int sync_commit(struct resume *resume, int journal)
 {
     int error = 0;
-    for (size_t i = 0; i < resume->file_count && !error; i++)
-        error = sync_file(resume, &resume->files[i]);
+    for (size_t i = 0; i < resume->files.count && !error; i++)
+        error = sync_file(resume, &resume->files.all[i]);
     error = error ? error : sync_directories(resume);
     return error ? error : sync_open(resume, journal);
 }
@@ -184,19 +176,21 @@ static bool make_durable(struct resume *resume)
     return true;
 }
 
+static int remove_if_there(const struct resume *resume, const char *path)
+{
+    int error = resume->disk->unlink(resume->disk->owner, path);
+    return error == -ENOENT ? 0 : error;
+}
+
 /* The journal ends with the commit. Files behind it go first: one that were left alone would be read as what comes after
  * the commit. */
 static bool cut_journal(struct resume *resume)
 {
     const struct disk *disk = resume->disk;
     struct journal_path path = journal_path(resume, resume->end.number);
-    unsigned last = resume->commit.number;
-    int64_t size;
-    while ((size = disk->size(disk->owner, journal_path(resume, last + 1).text)) >= 0)
-        last++;
-    int error = size == -ENOENT ? 0 : (int)size;
-    for (; last > resume->commit.number && !error; last--)
-        error = disk->unlink(disk->owner, journal_path(resume, last).text);
+    int error = 0;
+    for (unsigned i = resume->journal.highest; i > resume->commit.number && !error; i--)
+        error = remove_if_there(resume, journal_path(resume, i).text);
     if (!error && resume->epoch && disk->size(disk->owner, path.text) != (int64_t)resume->end.offset)
         error = disk->truncate(disk->owner, path.text, resume->end.offset);
     if (!error && resume->epoch)
@@ -205,11 +199,25 @@ static bool cut_journal(struct resume *resume)
     return error == 0 || refuse(resume, "state", strerror(-error));
 }
 
+/* What a fold has left that was interrupted. The name of the base is durable by this time, unless the sync that should
+ * have made it so is the one that had failed: then the files before it may be needed again. */
+static bool remove_folded(struct resume *resume, bool had_failed)
+{
+    char path[2 * FILES_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", resume->state, JOURNAL_FOLD_NAME);
+    int error = remove_if_there(resume, path);
+    for (unsigned i = resume->journal.lowest; i < resume->journal.first && !had_failed && !error; i++)
+        error = remove_if_there(resume, journal_path(resume, i).text);
+    return error == 0 || refuse(resume, "state", strerror(-error));
+}
+
 bool resume_restore(struct resume *resume)
 {
-    for (size_t i = 0; i < resume->file_count; i++)
-        if (!restore_file(resume, &resume->files[i]))
+    bool had_failed = resume->has_failed;
+    for (size_t i = 0; i < resume->files.count; i++)
+        if (!restore_file(resume, &resume->files.all[i]))
             return false;
     return remove_strays(resume, "warc") && remove_logs(resume) &&
-           (resume->epoch == 0 || make_durable(resume)) && cut_journal(resume);
+           (resume->epoch == 0 || make_durable(resume)) && cut_journal(resume) &&
+           remove_folded(resume, had_failed);
 }

@@ -178,6 +178,8 @@ struct state_tuning_fixed {
     uint64_t lag_max_ns;
     uint64_t reserve_bytes;
     bool spill;
+    uint64_t fold_bytes;
+    uint64_t file_bytes;
 };
 
 struct store_tuning_fixed {

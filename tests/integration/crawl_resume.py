@@ -215,6 +215,59 @@ def test_a_retry_after_outlives_the_process():
         assert waited >= patience_s, waited
 
 
+FOLDING = {"state": {"fold": "4KiB", "file-bytes": "4KiB", "commit": "10ms", "sync": "20ms"}}
+
+
+def files_of_journal(lives):
+    return sorted(int(path.name[8:]) for path in (lives.directory / "state").glob("journal-*"))
+
+
+def crawl_with_folds(number, memory, threads, kills):
+    """Killed while its journal is folded, which happens all the time."""
+    rng = random.Random(1000 + number)
+    with Web("--hosts", str(rng.choice([40, 80])), "--pages", "30", "--seed", str(number)) as web:
+        lives = Lives(web, POLITE, FOLDING, {"memory": memory})
+        while len(lives.kills) < kills and lives.kill_after(random_wait(rng), "--threads", str(threads)):
+            pass
+        lives.run("--threads", str(threads))
+        count = lives.check(web.truth())
+        text, violations = web.audit(*AUDIT, *(f"--killed={kill}" for kill in lives.kills))
+        numbers = files_of_journal(lives)
+        told = state_of(lives.directory).stdout
+        print(f"  web {number}, {memory}, {threads} loops: {len(lives.kills)} kills, {count} pages, "
+              f"journal files {numbers}", flush=True)
+        assert violations == 0, text
+        assert numbers[0] > 1 and len(numbers) < 20, numbers
+        assert " folded, up to epoch " in told and f"pages: {count}," in told and "it is complete" in told, told
+        assert f"{len(lives.log())} done, 0 waiting" in told, told
+        leftovers = [path.name for path in lives.directory.rglob("fold*")]
+        assert not leftovers, leftovers
+        return numbers[-1]
+
+
+def test_folds():
+    """Folds are interrupted at any moment, and nobody can tell afterwards."""
+    cases = [({}, 1), ({"hosts": "16"}, 2), ({"sieve-kind": "bloom"}, 2), ({"sieve-kind": "mercator"}, 2),
+             ({"sieve": "8KiB"}, 1)]
+    webs, kills = (15, 20) if LONG else (2, 5) if is_sanitized() else (5, 8)
+    with ThreadPoolExecutor(4) as pool:
+        files = sum(pool.map(lambda number: crawl_with_folds(number, *cases[number % len(cases)], kills), range(webs)))
+    print(f"  {files} files of journals were folded or left")
+
+
+def test_a_limit_counts_folded_lives():
+    """pages-per-host and max-pages hold over folds as well."""
+    with Web("--hosts", "30", "--pages", "40", "--rtt-ms", "40") as web:
+        lives = Lives(web, RUDE, FOLDING, {"limits": {"pages-per-host": "12"}, "crawl": {"max-pages": "300"}})
+        for _ in range(4):
+            lives.kill_after(0.4)
+        lives.run()
+        assert len(lives.fetched()) == lives.check() == 300
+        per_host = Counter(url.split("/")[2] for url in lives.fetched())
+        assert max(per_host.values()) <= 12, per_host.most_common(3)
+        assert " folded, up to epoch " in state_of(lives.directory).stdout, state_of(lives.directory)
+
+
 def test_a_limit_counts_all_lives():
     """max-pages and pages-per-host hold for the whole crawl."""
     with Web("--hosts", "30", "--pages", "40", "--rtt-ms", "10") as web:
@@ -376,7 +429,8 @@ def test_failing_disk():
         assert 0 < before < count
 
 
-TESTS = [test_kills, test_a_retry_after_outlives_the_process, test_state, test_a_limit_counts_all_lives,
+TESTS = [test_kills, test_folds, test_a_retry_after_outlives_the_process, test_state, test_a_limit_counts_all_lives,
+         test_a_limit_counts_folded_lives,
          test_after_an_orderly_end, test_one_process_at_a_time, test_damage, test_wrong_use, test_full_disk, test_reserve]
 if not is_sanitized():  # a sanitizer wants to be loaded first
     TESTS.append(test_failing_disk)

@@ -369,11 +369,21 @@ static const char *entry_of(const char *path, const char *directory)
     return path + len + 1;
 }
 
+/* Whether the sync of a directory is to have no effect. */
+static bool is_directory_sync_lost(const struct disk_model *model)
+{
+    const char *name = model->loses_renames_of;
+    return model->loses_directory_syncs ||
+           (name && model->move_count && strstr(model->moves[model->move_count - 1].from, name) &&
+            model->moves[model->move_count - 1].to[0]);
+}
+
 static int model_sync_directory(void *owner, const char *path)
 {
     struct disk_model *model = owner;
     int error = enter(model);
     size_t kept = 0;
+    bool is_lost = is_directory_sync_lost(model);
     if (is_dead(model))
         return error;
     model->failed_syncs += error != 0;
@@ -381,7 +391,7 @@ static int model_sync_directory(void *owner, const char *path)
     for (size_t i = 0; i < model->move_count; i++) {
         struct disk_model_move move = model->moves[i];
         bool is_here = entry_of(move.from[0] ? move.from : move.to, path);
-        if (!is_here || (!error && model->loses_directory_syncs))
+        if (!is_here || (!error && is_lost))
             model->moves[kept++] = move;
         else if (!error)
             apply_move(&model->durable, &move);

@@ -91,6 +91,8 @@ struct disk_model {
     const char
         *loses_syncs_of; /* they succeed and do nothing, for files with this in their path; NULL: none */
     bool loses_directory_syncs;     /* likewise */
+    const char *loses_renames_of;   /* a sync of the directory right after a file with this in its path was
+                                       renamed succeeds and does nothing; NULL: none */
     bool loses_truncations;         /* likewise */
     void (*on_change)(void *owner); /* after each call that has changed something; NULL: nobody asks */
     void *owner;

@@ -12,6 +12,9 @@
 #include "lockfree/clock.h"
 #include "tools/lycosa/commands.h"
 
+/* How often it is looked again if the journal was folded while it was read. */
+enum { LOOKS_MAX = 8 };
+
 /* Distinct things, by their hash. */
 struct hash_set {
     uint64_t *places; /* 0: free */
@@ -51,6 +54,18 @@ static void add(struct hash_set *set, uint64_t hash)
     put(set, hash | 1);
 }
 
+/* What was folded. */
+static void add_totals(struct contents *contents, struct slice record)
+{
+    struct record_totals totals = {0};
+    record_add_totals(&totals, record);
+    contents->visits += totals.visits;
+    contents->done += totals.done;
+    contents->pages += totals.pages;
+    contents->stored += totals.stored;
+    contents->bytes += totals.bytes;
+}
+
 static bool take(void *owner, const struct record *record, struct slice via)
 {
     struct contents *contents = owner;
@@ -70,6 +85,14 @@ static bool take(void *owner, const struct record *record, struct slice via)
         break;
     case RECORD_VISIT:
         contents->visits += record->visit.is_end;
+        add(&contents->hosts, record_host_signature(record->visit.key));
+        break;
+    case RECORD_KNOWN:
+        for (size_t i = 0; i < record->known.count; i++)
+            add(&contents->urls, record_known_at(&record->known, i));
+        break;
+    case RECORD_TOTALS:
+        add_totals(contents, record->totals);
         break;
     case RECORD_VIA:
     case RECORD_SESSION:
@@ -108,16 +131,20 @@ static uint64_t waiting_of(const struct contents *contents)
 static void print_contents(const struct resume *resume, const struct contents *contents)
 {
     uint64_t file_bytes = 0;
-    for (size_t i = 0; i < resume->file_count; i++)
-        file_bytes += resume->files[i].length;
+    for (size_t i = 0; i < resume->files.count; i++)
+        file_bytes += resume->files.all[i].bytes;
     printf("URLs: %zu%s let out, %" PRIu64 " done, %" PRIu64 " waiting\n", contents->urls.count,
            contents->urls.is_full ? " or more" : "", contents->done, waiting_of(contents));
     printf("pages: %" PRIu64 ", %" PRIu64 " stored, %.1f MB of bodies\n", contents->pages, contents->stored,
            (double)contents->bytes / 1e6);
     printf("hosts: %zu%s, %" PRIu64 " visits\n", contents->hosts.count,
-           contents->hosts.is_full ? " or more" : "", contents->visits);
-    printf("files: %zu with %.1f MB; journal %.1f MB\n", resume->file_count, (double)file_bytes / 1e6,
+           contents->hosts.is_full || resume->base_epoch ? " or more" : "", contents->visits);
+    printf("files: %zu with %.1f MB; journal %.1f MB", resume->files.count, (double)file_bytes / 1e6,
            (double)resume->journal_bytes / 1e6);
+    if (resume->base_epoch)
+        printf(", of these %.1f MB folded, up to epoch %" PRIu64, (double)resume->base_bytes / 1e6,
+               resume->base_epoch);
+    printf("\n");
     print_age("last commit", resume->epoch, resume->commit_us);
     print_age("last sync", resume->synced_epoch, resume->synced_us);
 }
@@ -133,43 +160,63 @@ static const char *verdict_of(const struct resume *resume, const struct contents
     return resume->is_same_boot ? "yes, from its last commit" : "yes, from its last sync";
 }
 
-static int fail(const char *message)
+/* A crawl that runs may have folded its journal meanwhile, and then not all of it was read. */
+static bool has_changed(struct resume *resume)
 {
-    fprintf(stderr, "lycosa: %s\n", message);
-    return LYCOSA_EXIT_FAILED;
+    struct journal_files files;
+    if (journal_find(&files, resume->disk, resume->state) != 0 || files.first == resume->journal.first)
+        return false;
+    snprintf(resume->message, sizeof resume->message, "%.400s: has changed while it was read", resume->state);
+    return true;
+}
+
+static int print_all(const struct resume *resume, const struct contents *contents, bool running)
+{
+    printf("crawled by lycosa %s\n", resume->session.version);
+    print_contents(resume, contents);
+    printf("can be resumed: %s\n", verdict_of(resume, contents, running));
+    return LYCOSA_EXIT_DONE;
+}
+
+static int describe_once(struct resume *resume, const char *directory, bool running)
+{
+    struct contents contents = {0};
+    int code = LYCOSA_EXIT_DONE;
+    switch (resume_look(resume, &disk_system, directory, RESUME_TRUST_LAST)) {
+    case RESUME_REFUSED:
+        code = LYCOSA_EXIT_FAILED;
+        break;
+    case RESUME_NOTHING:
+        printf("nothing was committed\ncan be resumed: yes, from its seeds\n");
+        break;
+    case RESUME_READY:
+        code = resume_replay(resume, take, &contents) && !has_changed(resume)
+                   ? print_all(resume, &contents, running)
+                   : LYCOSA_EXIT_FAILED;
+        break;
+    }
+    free(contents.urls.places);
+    free(contents.hosts.places);
+    return code;
 }
 
 static int describe(const char *directory)
 {
     static struct resume resume;
-    struct contents contents = {0};
     char path[1100];
-    int code = LYCOSA_EXIT_DONE;
     snprintf(path, sizeof path, "%s/state", directory);
     if (access(path, F_OK) != 0) {
         fprintf(stderr, "lycosa: %s: %s; it holds no crawl with a journal\n", path, strerror(errno));
         return LYCOSA_EXIT_FAILED;
     }
     bool running = is_running(directory);
-    switch (resume_look(&resume, &disk_system, directory, RESUME_TRUST_LAST)) {
-    case RESUME_REFUSED:
-        code = fail(resume.message);
-        break;
-    case RESUME_NOTHING:
-        printf("nothing was committed\ncan be resumed: yes, from its seeds\n");
-        break;
-    case RESUME_READY:
-        if (!resume_replay(&resume, take, &contents)) {
-            code = fail(resume.message);
-            break;
-        }
-        printf("crawled by lycosa %s\n", resume.session.version);
-        print_contents(&resume, &contents);
-        printf("can be resumed: %s\n", verdict_of(&resume, &contents, running));
-        break;
+    int code = describe_once(&resume, directory, running);
+    for (unsigned i = 0; i < LOOKS_MAX && code != LYCOSA_EXIT_DONE && has_changed(&resume); i++) {
+        resume_fini(&resume);
+        code = describe_once(&resume, directory, running);
     }
-    free(contents.urls.places);
-    free(contents.hosts.places);
+    if (code != LYCOSA_EXIT_DONE)
+        fprintf(stderr, "lycosa: %s\n", resume.message);
     resume_fini(&resume);
     return code;
 }

@@ -16,7 +16,7 @@ enum { STATES = 100000 };
 
 /* What is left of the disk; kept from one state to the next, for its memory. */
 static struct disk_model left, interrupted, again;
-static uint64_t states, seed_at_fault;
+static uint64_t states, folds, seed_at_fault;
 static enum verdict worst; /* the first that was not good */
 static char fault[640];
 
@@ -29,7 +29,7 @@ static void set_up(enum script_plant plant)
     disk_model_init(&again);
     left.loses_truncations = interrupted.loses_truncations = again.loses_truncations = plant == PLANT_NO_CUT;
     worst = VERDICT_GOOD;
-    states = 0;
+    states = folds = 0;
 }
 
 static void tear_down(void)
@@ -136,6 +136,7 @@ static void run(uint64_t seed, enum script_plant plant)
         script_die(&script);
         found = crash_for_good(&script);
     }
+    folds += script.folds;
     script_fini(&script);
     seed_at_fault = seed;
 }
@@ -150,7 +151,8 @@ TEST(no_crash_loses_or_doubles_anything)
         if (worst != VERDICT_GOOD)
             check_failed(__FILE__, __LINE__, "seed %" PRIu64 ": %s", seed, fault);
     }
-    printf("%" PRIu64 " states in %" PRIu64 " runs\n", states, seed_at_fault);
+    printf("%" PRIu64 " states in %" PRIu64 " runs with %" PRIu64 " folds\n", states, seed_at_fault, folds);
+    CHECK(folds >= seed_at_fault);
     tear_down();
 }
 
@@ -172,6 +174,11 @@ TEST(every_planted_mistake_is_found)
         {PLANT_DIRECTORY_SYNCS_LOST, "directories not synced", 1 << VERDICT_LOST | 1 << VERDICT_UNRESTORED},
         {PLANT_NO_CUT, "a restore that does not cut",
          1 << VERDICT_STORE | 1 << VERDICT_TORN | 1 << VERDICT_LOG},
+        {PLANT_FOLD_SYNCS_LOST, "a base renamed without a sync", 1 << VERDICT_LOST | 1 << VERDICT_REFUSED},
+        {PLANT_FOLD_RENAME_LOST, "files removed before the base's name is durable",
+         1 << VERDICT_LOST | 1 << VERDICT_REFUSED},
+        {PLANT_FOLD_TOO_EARLY, "a fold of what is not synced",
+         1 << VERDICT_UNRESTORED | 1 << VERDICT_REFUSED},
     };
     for (size_t i = 0; i < sizeof plants / sizeof plants[0]; i++) {
         set_up(plants[i].plant);

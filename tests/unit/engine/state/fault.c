@@ -45,8 +45,11 @@ static void play(const struct fault *fault, uint64_t at)
 static unsigned kinds_in_journal(struct disk_model *model)
 {
     struct journal_reader reader;
+    struct journal_files files;
     unsigned kinds = 0;
-    int error = journal_reader_init(&reader, &model->disk, "d/state", 1);
+    if (journal_find(&files, &model->disk, "d/state") != 0 || files.first == 0)
+        return 0;
+    int error = journal_reader_init(&reader, &model->disk, "d/state", files.first);
     while (!error && journal_reader_next(&reader) == JOURNAL_FOUND_FRAME)
         kinds |= 1u << reader.frame.kind;
     journal_reader_fini(&reader);

@@ -89,3 +89,58 @@ TEST(an_unknown_record_is_none)
     CHECK(!record_read(&rest, &record));
     CHECK_INT(rest.len, sizeof buffer);
 }
+
+TEST(signatures_are_read_one_by_one)
+{
+    uint64_t signatures[300];
+    char buffer[sizeof signatures + RECORD_BYTES_MAX + 1];
+    struct record record;
+    for (size_t i = 0; i < 300; i++)
+        signatures[i] = i * i;
+    size_t len = record_write_known(buffer + 1, signatures, 300); /* nothing is aligned in a journal */
+    struct slice rest = {buffer + 1, len};
+    CHECK(record_read(&rest, &record) && record.type == RECORD_KNOWN && rest.len == 0);
+    CHECK_INT(record.known.count, 300);
+    for (size_t i = 0; i < 300; i++)
+        CHECK_INT(record_known_at(&record.known, i), i * i);
+    for (size_t cut = 0; cut < len; cut++) {
+        rest = (struct slice){buffer + 1, cut};
+        CHECK(!record_read(&rest, &record) && rest.len == cut);
+    }
+}
+
+TEST(totals_add_up)
+{
+    struct record_totals totals = {0}, again = {0};
+    char buffer[sizeof totals + RECORD_BYTES_MAX];
+    struct record record;
+    record_add_done(&totals, &a_done);
+    record_add_done(&totals, &(struct record_done){.outcome = 41, .is_stored = true, .body_bytes = 5});
+    CHECK(totals.done == 2 && totals.stored == 1 && totals.outcomes[41] == 2);
+    CHECK(totals.pages == 1 && totals.bytes == 123456 && totals.statuses[9] == 1);
+    CHECK_INT(totals.sizes[log_linear_bucket(123456)], 1);
+    size_t len = record_write_totals(buffer, &totals);
+    for (unsigned i = 0; i < 2; i++) {
+        struct slice rest = {buffer, len};
+        CHECK(record_read(&rest, &record) && record.type == RECORD_TOTALS && rest.len == 0);
+        record_add_totals(&again, record.totals);
+    }
+    CHECK(again.done == 4 && again.bytes == 2 * 123456 && again.sizes[log_linear_bucket(123456)] == 2);
+    for (size_t cut = 0; cut < len; cut++) {
+        struct slice rest = {buffer, cut};
+        CHECK(!record_read(&rest, &record) && rest.len == cut);
+    }
+    buffer[4]--; /* another version may have fewer numbers */
+    struct slice rest = {buffer, len};
+    CHECK(!record_read(&rest, &record) && rest.len == len);
+}
+
+/* The largest values have a bucket, too. */
+TEST(sizes_have_a_place)
+{
+    struct record_totals totals = {0};
+    record_add_done(&totals,
+                    &(struct record_done){.is_page = true, .body_bytes = UINT32_MAX, .outcome = 255});
+    CHECK_INT(totals.sizes[RECORD_SIZES - 1], 1);
+    CHECK_INT(totals.outcomes[255], 1);
+}

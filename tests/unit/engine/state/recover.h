@@ -28,6 +28,8 @@ struct recovered {
     uint64_t epoch;
     struct journal_place end; /* where the next session goes on */
     unsigned let_out[SCRIPT_URLS], done[SCRIPT_URLS];
+    unsigned known[SCRIPT_URLS]; /* done, and folded */
+    bool has_repetition;         /* what was folded is told twice */
     unsigned stored[SCRIPT_URLS], logged[SCRIPT_URLS];
     char message[512];
 };
@@ -40,6 +42,13 @@ static inline bool recover_take(void *owner, const struct record *record, struct
         found->let_out[record->url.signature]++;
     if (record->type == RECORD_DONE && record->done.signature < SCRIPT_URLS)
         found->done[record->done.signature]++;
+    for (size_t i = 0; record->type == RECORD_KNOWN && i < record->known.count; i++) {
+        uint64_t signature = record_known_at(&record->known, i);
+        if (signature >= SCRIPT_URLS || found->let_out[signature])
+            found->has_repetition = true;
+        else
+            found->let_out[signature] = found->known[signature] = 1;
+    }
     return true;
 }
 
@@ -95,6 +104,11 @@ static inline enum verdict recover(struct disk_model *model, enum resume_trust t
         verdict = VERDICT_UNRESTORED;
     else if (resume.epoch && !resume_replay(&resume, recover_take, found))
         verdict = VERDICT_UNREPLAYED;
+    for (unsigned i = 0; i < SCRIPT_URLS; i++)
+        if (found->known[i]) {
+            found->has_repetition |= found->done[i] > 1; /* one that counts for a visit that is open may be */
+            found->done[i] = 1;
+        }
     found->epoch = resume.epoch;
     found->end = resume.end;
     memcpy(found->message, resume.message, sizeof found->message);
@@ -124,7 +138,7 @@ static inline enum verdict recover_judge(const struct script *script, const stru
     for (unsigned i = 0; i < SCRIPT_URLS; i++) {
         bool is_out = script->let_out_in[i] && script->let_out_in[i] <= found->epoch;
         bool is_done = script->done_in[i] && script->done_in[i] <= found->epoch;
-        if (found->let_out[i] != is_out || found->done[i] != is_done)
+        if (found->let_out[i] != is_out || found->done[i] != is_done || found->has_repetition)
             return VERDICT_INEXACT;
     }
     return VERDICT_GOOD;

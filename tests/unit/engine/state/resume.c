@@ -112,9 +112,9 @@ TEST(on_the_same_boot_the_last_commit_counts)
     CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
     CHECK(resume.is_same_boot && !resume.has_ended);
     CHECK_INT(resume.session.canonical, 2);
-    CHECK_INT(resume.file_count, 1);
-    CHECK_STR(resume.files[0].name, "warc/a");
-    CHECK_INT(resume.files[0].length, 20);
+    CHECK_INT(resume.files.count, 1);
+    CHECK_STR(resume.files.all[0].name, "warc/a");
+    CHECK_INT(resume.files.all[0].bytes, 20);
     resume_fini(&resume);
     finish();
 }
@@ -210,7 +210,7 @@ TEST(the_end_of_a_crawl_is_known)
 
 TEST(other_versions_are_refused)
 {
-    struct journal_frame frame = {.magic = JOURNAL_MAGIC, .kind = JOURNAL_END + 1};
+    struct journal_frame frame = {.magic = JOURNAL_MAGIC, .kind = JOURNAL_KINDS};
     size_t written;
     begin(NULL);
     frame.checksum = journal_checksum(&frame, "");
@@ -427,6 +427,68 @@ TEST(files_of_the_journal_behind_the_commit_are_removed)
     CHECK(!disk_model_content(&model, "d/state/journal-000004").ptr);
     resume_fini(&resume);
     finish();
+}
+
+/* The name of the first file may be lost with the machine before anything was synced. */
+TEST(a_first_file_that_is_gone_is_damage_only_if_something_was_synced)
+{
+    for (unsigned is_synced = 0; is_synced < 2; is_synced++) {
+        begin("another boot");
+        add_epoch(1);
+        journal.file_bytes_max = 1;
+        CHECK_INT(journal_turn_over(&journal), 0);
+        add_epoch(2);
+        if (is_synced)
+            CHECK_INT(journal_synced(&journal, 1), 0);
+        CHECK_INT(model.disk.unlink(&model, "d/state/journal-000001"), 0);
+        CHECK_INT(look(RESUME_TRUST_LAST), is_synced ? RESUME_REFUSED : RESUME_NOTHING);
+        if (!is_synced) {
+            CHECK(resume_restore(&resume));
+            CHECK_INT(model.now.count, 0); /* or the next crawl would append to it */
+        }
+        resume_fini(&resume);
+        finish();
+    }
+}
+
+static void put_base(const char *path, uint64_t epoch)
+{
+    struct journal_frame frame = {.magic = JOURNAL_MAGIC, .kind = JOURNAL_BASE, .epoch = epoch};
+    frame.checksum = journal_checksum(&frame, "");
+    disk_model_put(&model, path, (struct slice){(char *)&frame, sizeof frame});
+}
+
+/* What was folded was synced: a base is never without its commit. */
+TEST(a_base_without_a_commit_is_damage)
+{
+    disk_model_init(&model);
+    put_base("d/state/journal-000003", 5);
+    refused_with("d/state/journal-000003: the journal is damaged at byte 0");
+    disk_model_fini(&model);
+}
+
+TEST(the_last_base_counts)
+{
+    struct journal_files found;
+    disk_model_init(&model);
+    CHECK_INT(journal_find(&found, &model.disk, "d/state"), 0);
+    CHECK_INT(found.first, 0);
+    put_file("d/state/journal-000001", 10);
+    put_file("d/state/journal-000007", 10);
+    put_file("d/state/" JOURNAL_FOLD_NAME, 10);
+    put_file("d/state/lock", 0);
+    CHECK_INT(journal_find(&found, &model.disk, "d/state"), 0);
+    CHECK(found.lowest == 1 && found.highest == 7 && found.first == 1 && !found.has_base);
+    put_base("d/state/journal-000003", 1);
+    put_base("d/state/journal-000005", 2);
+    CHECK_INT(journal_find(&found, &model.disk, "d/state"), 0);
+    CHECK(found.lowest == 1 && found.highest == 7 && found.first == 5 && found.has_base);
+    CHECK_INT(journal_number("journal-000012"), 12);
+    CHECK_INT(journal_number("journal-1234567"), 1234567);
+    CHECK_INT(journal_number("journal-000012.open"), 0);
+    CHECK_INT(journal_number("journal-"), 0);
+    CHECK_INT(journal_number("journal--1"), 0);
+    disk_model_fini(&model);
 }
 
 /* Whatever bit flips: an answer, and no more than was committed. */

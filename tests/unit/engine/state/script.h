@@ -20,8 +20,10 @@ enum {
     SCRIPT_LINKS = 3, /* of each page */
     SCRIPT_LOOPS = 2,
     SCRIPT_RECORDS_PER_FILE = 3,
-    SCRIPT_JOURNAL_BYTES = 3000, /* of a file: some are reached */
+    SCRIPT_JOURNAL_BYTES = 2000, /* of a file: some are reached */
     SCRIPT_RESERVE_BYTES = 1000, /* ahead of its end */
+    SCRIPT_FOLD_BYTES = 1,       /* whatever is closed and not shorter than the base */
+    SCRIPT_FOLD_PAIRS = 16,      /* that are sorted at a time, so that some have to be merged */
     SCRIPT_PAGE_BYTES = 64,
     SCRIPT_BLOCKS = 8, /* of each outlet */
 };
@@ -37,7 +39,10 @@ enum script_plant {
     PLANT_SYNCS_LOST,        /* a WARC file is renamed and told of without a sync before */
     PLANT_JOURNAL_SYNCS_LOST,
     PLANT_DIRECTORY_SYNCS_LOST,
-    PLANT_NO_CUT, /* a restore that does not shorten files */
+    PLANT_NO_CUT,           /* a restore that does not shorten files */
+    PLANT_FOLD_SYNCS_LOST,  /* a base is renamed without a sync before */
+    PLANT_FOLD_RENAME_LOST, /* files are removed before the new name of the base is durable */
+    PLANT_FOLD_TOO_EARLY,   /* what is not synced is folded */
     PLANT_COUNT,
 };
 
@@ -63,6 +68,7 @@ struct script {
     bool is_playing;  /* the loops run, and may interrupt each other */
     bool is_new_boot; /* the machine has crashed before this session */
     int error;        /* of the first call that failed */
+    uint64_t folds;   /* of all sessions */
 
     /* what is true */
     uint64_t let_out_in[SCRIPT_URLS]; /* epoch; 0: not yet */
@@ -257,6 +263,8 @@ static inline void script_housekeeper_step(struct script *script)
         outlet_release(script->left_out);
         outlet_drain(script->left_out);
     }
+    if (script->plant == PLANT_FOLD_TOO_EARLY)
+        script->commit.synced = script->commit.committed;
     script_take_error(script, commit_turn(&script->commit, script->now_ns, &wait_ns));
     script_note_commit(script);
 }
@@ -297,7 +305,10 @@ static inline void script_begin(struct script *script, struct journal_place plac
                                      .commit_ns = 2,
                                      .sync_ns = 5,
                                      .has_journal = true,
-                                     .has_store = true};
+                                     .has_store = true,
+                                     .scratch = "d/scratch",
+                                     .fold_bytes = SCRIPT_FOLD_BYTES,
+                                     .journal_bytes = SCRIPT_JOURNAL_BYTES};
     struct journal_session session = {.version = "test"};
     resume_boot_id(session.boot_id);
     script->session++;
@@ -306,8 +317,9 @@ static inline void script_begin(struct script *script, struct journal_place plac
     script->now_ns = 0;
     commit_init(&script->commit, &options);
     script->commit.syncer.is_inline = true;
-    script->commit.journal.file_bytes_max = SCRIPT_JOURNAL_BYTES;
     script->commit.journal.reserve_bytes = SCRIPT_RESERVE_BYTES;
+    script->commit.fold.options.is_inline = true;
+    script->commit.fold.options.pairs_max = SCRIPT_FOLD_PAIRS;
     script_open_loops(script);
     script_take_error(script, commit_begin(&script->commit, &session, place, epoch));
     script->has_session = !script->error;
@@ -339,6 +351,7 @@ static inline void script_play(struct script *script, unsigned steps)
 /* Frees what a session has. */
 static inline void script_close(struct script *script)
 {
+    script->folds += script->commit.fold.folds;
     commit_fini(&script->commit);
     for (unsigned i = 0; i < SCRIPT_LOOPS; i++) {
         outlet_fini(&script->loops[i].store);
@@ -395,6 +408,9 @@ static inline void script_init(struct script *script, uint64_t seed, enum script
     script->model.page_bytes = SCRIPT_PAGE_BYTES;
     if (plant == PLANT_SYNCS_LOST || plant == PLANT_JOURNAL_SYNCS_LOST)
         script->model.loses_syncs_of = plant == PLANT_SYNCS_LOST ? "/warc/" : "/journal-";
+    if (plant == PLANT_FOLD_SYNCS_LOST)
+        script->model.loses_syncs_of = JOURNAL_FOLD_NAME;
+    script->model.loses_renames_of = plant == PLANT_FOLD_RENAME_LOST ? JOURNAL_FOLD_NAME : NULL;
     script->model.loses_directory_syncs = plant == PLANT_DIRECTORY_SYNCS_LOST;
     script->random = seed;
     script->plant = plant;

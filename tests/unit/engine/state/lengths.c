@@ -1,0 +1,48 @@
+#include "engine/state/lengths.h"
+
+#include <errno.h>
+
+#include "tests/support/check.h"
+
+static struct lengths lengths;
+
+static int note(const char *name, uint64_t bytes)
+{
+    char payload[300];
+    uint16_t len = (uint16_t)strlen(name);
+    memcpy(payload, &bytes, 8);
+    memcpy(payload + 8, &len, 2);
+    memcpy(payload + 10, name, len);
+    return lengths_note(&lengths, (struct slice){payload, 10u + len});
+}
+
+TEST(the_last_length_counts)
+{
+    char name[32];
+    for (unsigned round = 1; round <= 3; round++)
+        for (unsigned i = 0; i < 200; i++) {
+            snprintf(name, sizeof name, "warc/%u", i);
+            CHECK_INT(note(name, round * i), 0);
+            CHECK_INT(note("crawl.log", 1000 * round + i), 0);
+        }
+    CHECK_INT(lengths.count, 201);
+    CHECK_INT(lengths_find(&lengths, "crawl.log")->bytes, 3199);
+    CHECK_INT(lengths_find(&lengths, "warc/0")->bytes, 0);
+    CHECK_INT(lengths_find(&lengths, "warc/150")->bytes, 450);
+    CHECK(!lengths_find(&lengths, "warc/200"));
+    lengths_fini(&lengths);
+}
+
+TEST(only_files_of_the_crawl_are_taken)
+{
+    static const char *const names[] = {"", "/etc/passwd", "../a", "warc/../../a", "state/journal-000001"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        CHECK_INT(note(names[i], 1), -EBADMSG);
+    char name[FILES_NAME_BYTES + 1];
+    memset(name, 'a', sizeof name);
+    name[FILES_NAME_BYTES] = '\0';
+    CHECK_INT(note(name, 1), -EBADMSG);
+    name[FILES_NAME_BYTES - 1] = '\0';
+    CHECK_INT(note(name, 1), 0);
+    lengths_fini(&lengths);
+}
