@@ -140,15 +140,22 @@ static void note_name(void *argument, const char *name)
         files->highest = number;
 }
 
-/* 1: the file begins with BASE; 0: it does not, or there is no such file; or a negative errno. */
+/* 1: the file begins with BASE, which has no payload; 0: it does not, or there is no such file; or a negative errno. */
 static int begins_with_base(const struct disk *disk, const char *directory, unsigned number)
 {
-    struct journal_reader reader;
-    int error = journal_reader_init(&reader, disk, directory, number);
-    bool is_base = !error && read_frame(&reader) && reader.frame.kind == JOURNAL_BASE;
-    error = error ? error : reader.error;
-    journal_reader_fini(&reader);
-    return error && error != -ENOENT ? error : is_base;
+    char path[FILES_PATH_BYTES], name[32];
+    struct journal_frame frame;
+    journal_name(name, number);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int fd = disk->open(disk->owner, path, O_RDONLY);
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    int64_t got = disk_read_all(disk, fd, 0, (struct disk_room){(char *)&frame, sizeof frame});
+    disk->close(disk->owner, fd);
+    if (got < (int64_t)sizeof frame)
+        return got < 0 ? (int)got : 0;
+    return frame.magic == JOURNAL_MAGIC && frame.kind == JOURNAL_BASE && frame.bytes == 0 &&
+           journal_checksum(&frame, "") == frame.checksum;
 }
 
 /* A base makes all files before it superfluous, so the last one counts. */
