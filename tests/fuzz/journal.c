@@ -1,11 +1,14 @@
-/* Any bytes as the journal of a crawl: it is looked at, restored and replayed, and a second look finds the same commit.
+/* Any bytes as the journal of a crawl: it is looked at, restored and replayed, and a second look finds the same commit, also
+ * if it is folded in between.
  *
  *   byte 0   1: only what is synced is trusted; 2: checksums are mended; 4: all sessions are of this boot
  *   byte 1   which part of the rest is in the first file, in 256ths; what is left is in the second */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/state/fold_base.h"
 #include "engine/state/resume.h"
 #include "tests/support/disk_model.h"
 
@@ -76,6 +79,28 @@ static uint64_t resume_once(struct disk_model *model, unsigned mode)
     return epoch;
 }
 
+/* All of what was restored; false: the fold refuses it. */
+static bool fold_all(struct disk_model *model)
+{
+    static const _Atomic(bool) never;
+    struct journal_files files;
+    char name[32], path[64];
+    require(journal_find(&files, &model->disk, "d/state") == 0);
+    struct fold_base_options options = {.disk = &model->disk,
+                                        .directory = "d/state",
+                                        .scratch = "d/scratch",
+                                        .first = files.first,
+                                        .last = files.highest,
+                                        .epoch_max = UINT64_MAX,
+                                        .pairs_max = 4,
+                                        .stops = &never};
+    bool is_folded = fold_base_write(&options).error == 0;
+    require(disk_model_open_count(model) == 0);
+    journal_name(name, files.highest);
+    snprintf(path, sizeof path, "d/state/%s", name);
+    return is_folded && model->disk.rename(model, "d/state/" JOURNAL_FOLD_NAME, path) == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct disk_model model;
@@ -92,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     disk_model_put(&model, "d/warc/a.open", SLICE("some records"));
     uint64_t epoch = resume_once(&model, mode);
     require(epoch == 0 || resume_once(&model, mode) == epoch);
+    if (epoch && fold_all(&model))
+        require(resume_once(&model, mode) == epoch);
     disk_model_fini(&model);
     return 0;
 }
