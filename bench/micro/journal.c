@@ -133,7 +133,7 @@ static unsigned canonical_rules(void)
     struct tuning_error error;
     unsigned rules = 0;
     tuning_init(&tuning);
-    require(crawl_canonical_rules(&tuning, &rules, &error), "scope.canonical");
+    require(crawl_canonical_rules(&tuning.fixed.scope, &rules, &error), "scope.canonical");
     return rules;
 }
 
