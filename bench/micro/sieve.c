@@ -39,7 +39,6 @@ struct subject {
     struct signatures_writer writer;
     struct bloom bloom;
     struct sieve_disk *disk;
-    uint64_t version; /* disk: of the last batch */
     uint64_t *bitmap; /* disk: for a whole group */
 };
 
@@ -159,7 +158,7 @@ static void open_rocks(struct subject *subject, const char *directory)
 
 static uint64_t ask_disk(struct subject *subject, const uint64_t *signatures, size_t count)
 {
-    struct sieve_disk_batch batch = {++subject->version, signatures, count};
+    struct sieve_disk_batch batch = {signatures, count};
     uint64_t before = sieve_disk_count(subject->disk);
     int answer = sieve_disk_ask(subject->disk, &batch, subject->bitmap);
     if (answer == SIEVE_DISK_LATER && sieve_disk_pending(subject->disk) == settings.group)

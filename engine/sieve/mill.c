@@ -8,15 +8,11 @@
 #include "engine/sieve/mill.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/sieve/sieve_file.h"
 #include "lockfree/clock.h"
 
 enum {
@@ -90,29 +86,11 @@ int mill_init(struct mill *mill, const struct mill_options *options)
     return 0;
 }
 
-static void remove_file(void *owner, const char *name)
-{
-    const struct mill *mill = owner;
-    const struct disk *disk = mill->options.disk;
-    char path[SIEVE_FILE_PATH_BYTES];
-    snprintf(path, sizeof path, "%s/%s", mill->options.directory, name);
-    disk->unlink(disk->owner, path);
-}
-
-static void empty_directory(struct mill *mill)
-{
-    const struct disk *disk = mill->options.disk;
-    disk->list(disk->owner, mill->options.directory, remove_file, mill);
-}
-
 void mill_fini(struct mill *mill)
 {
     mill_stop(mill);
-    if (mill->sieve) {
+    if (mill->sieve)
         sieve_disk_close(mill->sieve);
-        empty_directory(mill);
-        rmdir(mill->options.directory);
-    }
     mill->sieve = NULL;
     if (mill->loops)
         arena_fini(&mill->arena);
@@ -127,9 +105,6 @@ int mill_open(struct mill *mill)
                                        .directory = options->directory,
                                        .batch_max = (uint32_t)mill->batch_max,
                                        .runs = options->runs};
-    if (mkdir(options->directory, 0755) != 0 && errno != EEXIST)
-        return sieve_error_of_call(&mill->failure, -errno, "make", options->directory);
-    empty_directory(mill);
     mill->sieve = sieve_disk_open(&sieve, &mill->failure);
     return mill->sieve ? 0 : mill->failure.code;
 }
@@ -185,7 +160,7 @@ static int ask(struct mill *mill, bool now)
     const uint64_t begin_ns = clock_now_ns();
     int result = SIEVE_DISK_LATER;
     if (mill->count) {
-        struct sieve_disk_batch batch = {++mill->version, mill->batch, mill->count};
+        struct sieve_disk_batch batch = {mill->batch, mill->count};
         mill->batch_runs[mill->batches] = runs_of_batch(mill);
         mill->batches++;
         result = sieve_disk_ask(mill->sieve, &batch, mill->bitmap);

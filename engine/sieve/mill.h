@@ -66,7 +66,7 @@ struct mill_run {
 struct mill_options {
     enum sieve_disk_kind kind;
     const struct disk *disk;
-    const char *directory; /* of the sieve; removed and made by mill_open. Outlives the mill */
+    const char *directory; /* of the sieve, as sieve_disk.h says. Outlives the mill */
     unsigned runs;         /* offline: batches that wait for one merge */
     size_t bytes;          /* of memory, for all but what sieve_disk.h calls fixed */
     unsigned loops;
@@ -85,7 +85,6 @@ struct mill {
     size_t batch_runs[SIEVE_DISK_RUNS_MAX]; /* how many of them are each batch's */
     unsigned batches;                       /* that wait for a merge */
     uint64_t *bitmap;
-    uint64_t version;
     uint64_t asked_ns; /* when the last batch was answered */
     uint64_t first_ns; /* when the first question without an answer was taken; 0: there is none */
     struct sieve_error failure;

@@ -2,12 +2,14 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <isa-l.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/sieve/sieve_disk_kinds.h"
+#include "engine/sieve/sieve_file.h"
 
 static const struct sieve_disk_calls *const kinds[] = {
     [SIEVE_DISK_MERCATOR] = &sieve_mercator,
@@ -19,17 +21,55 @@ static const struct sieve_disk_calls *const kinds[] = {
 #endif
 };
 
-size_t sieve_disk_seens_words(const struct sieve_disk_seens *seens)
-{
-    size_t words = 0;
-    for (unsigned i = 0; i < seens->count; i++)
-        words += sieve_disk_words(seens->batches[i].count);
-    return words;
-}
-
 bool sieve_disk_has(enum sieve_disk_kind kind)
 {
     return kinds[kind] != NULL;
+}
+
+static void remove_file(void *argument, const char *name)
+{
+    struct sieve_disk *sieve = argument;
+    const struct sieve_disk_options *options = &sieve->options;
+    char path[SIEVE_FILE_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", options->directory, name);
+    int error = options->disk->unlink(options->disk->owner, path);
+    if (error)
+        sieve_error_of_call(&sieve->error, error, "remove", path);
+}
+
+static int empty_directory(struct sieve_disk *sieve)
+{
+    const struct sieve_disk_options *options = &sieve->options;
+    int error = options->disk->list(options->disk->owner, options->directory, remove_file, sieve);
+    if (error)
+        sieve_error_of_call(&sieve->error, error, "list", options->directory);
+    return sieve->error.code;
+}
+
+static int make_directory(struct sieve_disk *sieve)
+{
+    const char *path = sieve->options.directory;
+    if (mkdir(path, 0755) == 0)
+        return 0;
+    return errno == EEXIST ? empty_directory(sieve)
+                           : sieve_error_of_call(&sieve->error, -errno, "make", path);
+}
+
+static void remove_directory(struct sieve_disk *sieve)
+{
+    empty_directory(sieve);
+    rmdir(sieve->options.directory);
+}
+
+static int open_kind(struct sieve_disk *sieve)
+{
+    int error = make_directory(sieve);
+    if (error)
+        return error;
+    error = sieve->calls->open(sieve);
+    if (error)
+        remove_directory(sieve);
+    return error;
 }
 
 struct sieve_disk *sieve_disk_open(const struct sieve_disk_options *options, struct sieve_error *error)
@@ -48,7 +88,7 @@ struct sieve_disk *sieve_disk_open(const struct sieve_disk_options *options, str
     }
     sieve->calls = calls;
     sieve->options = *options;
-    if (calls->open(sieve) == 0)
+    if (open_kind(sieve) == 0)
         return sieve;
     *error = sieve->error;
     free(sieve);
@@ -58,92 +98,48 @@ struct sieve_disk *sieve_disk_open(const struct sieve_disk_options *options, str
 void sieve_disk_close(struct sieve_disk *sieve)
 {
     sieve->calls->close(sieve);
+    remove_directory(sieve);
     free(sieve);
-}
-
-static struct sieve_disk_seen seen_of(const struct sieve_disk_batch *batch)
-{
-    unsigned char *bytes = (unsigned char *)(uintptr_t)batch->signatures;
-    return (struct sieve_disk_seen){
-        .version = batch->version,
-        .count = (uint32_t)batch->count,
-        .checksum = crc32_iscsi(bytes, (int)(batch->count * sizeof *batch->signatures), 0),
-    };
-}
-
-/* A batch that was answered before is asked about again. */
-static int recall(struct sieve_disk *sieve, const struct sieve_disk_seen *seen, uint64_t *bitmap)
-{
-    const struct sieve_disk_seens *answered = &sieve->answered;
-    struct sieve_disk_span span = {.count = sieve_disk_words(seen->count)};
-    for (unsigned i = 0; i < answered->count; i++) {
-        const struct sieve_disk_seen *known = &answered->batches[i];
-        if (known->version == seen->version) {
-            if (known->count != seen->count || known->checksum != seen->checksum)
-                return sieve_error_set(&sieve->error, -EINVAL,
-                                       "%s: batch %" PRIu64 " is not the one that was answered before",
-                                       sieve->options.directory, seen->version);
-            return span.count ? sieve->calls->recall(sieve, span, bitmap) : 0;
-        }
-        span.first += sieve_disk_words(known->count);
-    }
-    return sieve_error_set(&sieve->error, -ESTALE,
-                           "%s: batch %" PRIu64 " is no longer remembered, %" PRIu64 " were answered",
-                           sieve->options.directory, seen->version, sieve->version);
 }
 
 int sieve_disk_ask(struct sieve_disk *sieve, const struct sieve_disk_batch *batch, uint64_t *bitmap)
 {
+    bool answers_at_once = sieve->calls->answers_at_once;
     assert(batch->count <= sieve->options.batch_max && !sieve->error.code);
-    struct sieve_disk_seens *pending = &sieve->pending;
-    struct sieve_disk_seen seen = seen_of(batch);
-    if (batch->version <= sieve->version) {
-        int error = recall(sieve, &seen, bitmap);
-        return error ? error : SIEVE_DISK_NOW;
-    }
-    uint64_t next = sieve->version + pending->count + 1;
-    if (batch->version != next)
-        return sieve_error_set(&sieve->error, -ESTALE, "%s: the next batch is %" PRIu64 ", not %" PRIu64,
-                               sieve->options.directory, next, batch->version);
-    assert(pending->count < (sieve->calls->answers_at_once ? 1 : sieve->options.runs));
-    pending->batches[pending->count++] = seen;
+    assert(sieve->pending < (answers_at_once ? 1 : sieve->options.runs));
     int error = sieve->calls->take(sieve, batch);
-    if (!error && sieve->calls->answers_at_once)
-        error = sieve_disk_merge(sieve, bitmap);
     if (error)
         return error;
-    return sieve->calls->answers_at_once ? SIEVE_DISK_NOW : SIEVE_DISK_LATER;
+    sieve->pending++;
+    sieve->pending_words += sieve_disk_words(batch->count);
+    if (!answers_at_once)
+        return SIEVE_DISK_LATER;
+    error = sieve_disk_merge(sieve, bitmap);
+    return error ? error : SIEVE_DISK_NOW;
 }
 
 int sieve_disk_merge(struct sieve_disk *sieve, uint64_t *bitmap)
 {
     assert(!sieve->error.code);
-    struct sieve_disk_seens *pending = &sieve->pending;
-    if (pending->count == 0)
+    if (sieve->pending == 0)
         return 0;
-    memset(bitmap, 0, sieve_disk_pending_words(sieve) * sizeof *bitmap);
+    memset(bitmap, 0, sieve->pending_words * sizeof *bitmap);
     int error = sieve->calls->merge(sieve, bitmap);
     if (error)
         return error;
-    sieve->version = pending->batches[pending->count - 1].version;
-    sieve->answered = *pending;
-    pending->count = 0;
+    sieve->pending = 0;
+    sieve->pending_words = 0;
     return 0;
 }
 
 unsigned sieve_disk_pending(const struct sieve_disk *sieve)
 {
-    return sieve->pending.count;
+    return sieve->pending;
 }
 
 size_t sieve_disk_pending_words(const struct sieve_disk *sieve)
 {
-    return sieve_disk_seens_words(&sieve->pending);
-}
-
-uint64_t sieve_disk_version(const struct sieve_disk *sieve)
-{
-    return sieve->version;
+    return sieve->pending_words;
 }
 
 uint64_t sieve_disk_count(const struct sieve_disk *sieve)

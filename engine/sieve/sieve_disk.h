@@ -1,34 +1,21 @@
-/* A sieve that lives on disk: which of these signatures are new, in a whole crawl? Asked in batches, answered exactly,
- * and an answer is permanent before it is given.
+/* A sieve that lives on disk: which of these signatures are new? Asked in batches, answered exactly. It is scratch: empty
+ * when it is opened, and gone when it is closed.
  *
  *     mercator   Z, a sorted file of all signatures, is rewritten for each batch: the answer comes at once
  *     offline    batches wait as sorted runs, and Z is rewritten once for several of them: the answer comes later
  *     rocks      a RocksDB database; where the build had librocksdb
  *
- * A batch has a version, 1 for the first and then one more each time, and its signatures are in order of discovery. New
- * is what is in no earlier batch, and its first occurrence in this one. Two calls serve all kinds:
+ * The signatures of a batch are in order of discovery. New is what is in no earlier batch, and its first occurrence in
+ * this one. Two calls serve all kinds:
  *
  *     ask(batch)   NOW: the answer is in the bitmap. LATER: the batch waits.
  *     merge()      the answers for all batches that wait, in order, each from a new word of the bitmap on.
  *
  * mercator and rocks always answer NOW and never need a merge. offline answers LATER; when `options.runs` batches wait,
- * or earlier if the crawl starves, the caller has to merge. mercator and offline have the same file, so a crawl may go
- * on with the other of the two.
+ * or earlier if the crawl starves, the caller has to merge.
  *
- * After a crash the caller asks again, from the first batch on that it has not dealt with, with the same signatures:
- *
- * - The last batches that were answered (one; for offline all of the last merge) are remembered with their answers.
- *   Asked about again, they are answered NOW, as the first time, whatever the kind.
- * - A batch after those was not answered, or the answer was lost with the process: it is as if never asked. Batches
- *   that waited for a merge are among these: the files in which they waited are scratch.
- *
- * So nothing is lost, and nothing is new twice, if the caller keeps the signatures of a batch until it has dealt with its
- * answer. For the same version other signatures than the first time are refused, as far as that is noticed
- * (CRC-32C), and so is a version that leaves a gap.
- *
- * After an error only close may be called. The sieve is then as if the last call had not been made, or had
- * succeeded; the caller opens it again and asks again. Signatures are not checked beyond what is read: damage to Z
- * is found by the next batch, as damage to a database is by the question that meets it.
+ * After an error only close may be called. What is read is checked: damage to Z is found by the next batch, damage to a
+ * database by the question that meets it.
  *
  * One thread, which may block. Memory is taken at open:
  *
@@ -53,14 +40,13 @@ enum sieve_disk_answer { SIEVE_DISK_NOW, SIEVE_DISK_LATER };
 
 struct sieve_disk_options {
     enum sieve_disk_kind kind;
-    const struct disk *disk; /* rocks: not used, RocksDB does its own file calls */
-    const char *directory;   /* exists, and is the sieve's alone; the name outlives the sieve */
+    const struct disk *disk; /* rocks: only for removing files, RocksDB does its own file calls */
+    const char *directory;   /* the sieve's alone; the name outlives the sieve */
     uint32_t batch_max;      /* signatures; at most SIEVE_DISK_BATCH_MAX */
     unsigned runs;           /* offline: batches that may wait, 1 to SIEVE_DISK_RUNS_MAX */
 };
 
 struct sieve_disk_batch {
-    uint64_t version;
     const uint64_t *signatures;
     size_t count;
 };
@@ -69,8 +55,10 @@ struct sieve_disk;
 
 /* Whether this build has the kind. */
 bool sieve_disk_has(enum sieve_disk_kind kind);
-/* NULL: the error says why. -ENOTSUP: this build does not have the kind. */
+/* Makes the directory, or removes all files in it. NULL: the error says why. -ENOTSUP: this build does not have the
+ * kind. */
 struct sieve_disk *sieve_disk_open(const struct sieve_disk_options *options, struct sieve_error *error);
+/* Removes the directory. */
 void sieve_disk_close(struct sieve_disk *sieve);
 
 /* enum sieve_disk_answer, or a negative errno. NOW: bit i % 64 of bitmap[i / 64] tells whether signature i is new;
@@ -82,8 +70,6 @@ int sieve_disk_merge(struct sieve_disk *sieve, uint64_t *bitmap);
 /* Batches that wait for a merge. */
 unsigned sieve_disk_pending(const struct sieve_disk *sieve);
 size_t sieve_disk_pending_words(const struct sieve_disk *sieve);
-/* The last batch that was answered; 0: none. */
-uint64_t sieve_disk_version(const struct sieve_disk *sieve);
 /* Signatures of all batches that were answered. */
 uint64_t sieve_disk_count(const struct sieve_disk *sieve);
 /* Of the last call that failed. */

@@ -58,27 +58,24 @@ void sieve_writer_next_block(struct sieve_writer *writer)
         write_buffer(writer);
 }
 
-int sieve_writer_finish(struct sieve_writer *writer, bool syncs)
+int sieve_writer_finish(struct sieve_writer *writer)
 {
     struct sieve_file *file = &writer->file;
     const struct disk *disk = file->disk;
-    sieve_writer_end_section(writer);
+    if (writer->used > 0)
+        sieve_writer_next_block(writer);
     write_buffer(writer);
     if (writer->fd < 0)
         return file->error->code;
-    int error = syncs && !file->error->code ? disk->sync(disk->owner, writer->fd) : 0;
-    if (error)
-        sieve_error_of_call(file->error, error, "sync", file->path);
-    error = disk->close(disk->owner, writer->fd);
+    int error = disk->close(disk->owner, writer->fd);
     if (error)
         sieve_error_of_call(file->error, error, "close", file->path);
     return file->error->code;
 }
 
-void sieve_reader_begin(struct sieve_reader *reader, const struct sieve_file *file, uint64_t first,
-                        uint64_t words)
+void sieve_reader_begin(struct sieve_reader *reader, const struct sieve_file *file, uint64_t words)
 {
-    *reader = (struct sieve_reader){.file = *file, .fd = -1, .left = words, .number = first};
+    *reader = (struct sieve_reader){.file = *file, .fd = -1, .left = words};
     if (words == 0)
         return;
     reader->fd = open_direct(file, O_RDONLY);
@@ -86,7 +83,6 @@ void sieve_reader_begin(struct sieve_reader *reader, const struct sieve_file *fi
         sieve_error_of_call(file->error, reader->fd, "open", file->path);
 }
 
-/* No more than the section has, so that the last read of a section does not reach into the next. */
 static bool fill_buffer(struct sieve_reader *reader)
 {
     struct sieve_file *file = &reader->file;

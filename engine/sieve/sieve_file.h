@@ -2,8 +2,7 @@
  * (O_DIRECT) where the file system lets us: a buffered gigabyte costs eight times the processor time, and the page
  * cache is better used by others.
  *
- * A file is a sequence of blocks with a checksum each. The words of a section fill its blocks but for the last; a new
- * section begins with a new block, so the place of a word can be computed. Integers are little endian.
+ * A file is a sequence of blocks with a checksum each, and all blocks but the last are full.
  *
  * Errors are kept: a writer that failed ignores what follows, a reader that failed finds no more words, and the
  * caller looks at the error at the end. */
@@ -48,21 +47,15 @@ struct sieve_writer {
 
 /* A new file, or an empty one in the place of an old one. */
 void sieve_writer_begin(struct sieve_writer *writer, const struct sieve_file *file);
-/* The block is full, or its section ends. */
+/* The block is full, or the last one. */
 void sieve_writer_next_block(struct sieve_writer *writer);
-/* Writes the rest, syncs if wanted, and closes. 0, or the first error of all that was done. */
-int sieve_writer_finish(struct sieve_writer *writer, bool syncs);
+/* Writes the rest and closes. 0, or the first error of all that was done. */
+int sieve_writer_finish(struct sieve_writer *writer);
 
 static inline void sieve_writer_put(struct sieve_writer *writer, uint64_t word)
 {
     writer->block->words[writer->used++] = word;
     if (writer->used == SIEVE_FILE_WORDS)
-        sieve_writer_next_block(writer);
-}
-
-static inline void sieve_writer_end_section(struct sieve_writer *writer)
-{
-    if (writer->used > 0)
         sieve_writer_next_block(writer);
 }
 
@@ -75,9 +68,8 @@ struct sieve_reader {
     uint32_t buffered, taken; /* blocks */
 };
 
-/* `words` of a section from the block `first` on. None: the file is not touched. */
-void sieve_reader_begin(struct sieve_reader *reader, const struct sieve_file *file, uint64_t first,
-                        uint64_t words);
+/* The file has so many words. None: it is not touched. */
+void sieve_reader_begin(struct sieve_reader *reader, const struct sieve_file *file, uint64_t words);
 /* The next words are at hand; false: there are none. Only when at == end. */
 bool sieve_reader_more(struct sieve_reader *reader);
 void sieve_reader_finish(struct sieve_reader *reader);

@@ -1,7 +1,5 @@
 /* The batch is sorted in memory and merged with Z. As in Mercator (Heydon and Najork, 1999), but a bitmap tells
  * what is new, so that no second sort brings the answers back into order of discovery. */
-#include <errno.h>
-
 #include "engine/sieve/sieve_sorted.h"
 #include "lockfree/arena.h"
 #include "lockfree/container_of.h"
@@ -36,11 +34,9 @@ static int open_mercator(struct sieve_disk *sieve)
     int error = arena_init(&mercator->arena, &memory);
     if (error)
         return sieve_error_of_call(&sieve->error, error, "get memory for", sieve->options.directory);
-    error = sieve_sorted_open(&mercator->sorted, sieve, &mercator->arena);
+    sieve_sorted_init(&mercator->sorted, sieve, &mercator->arena);
     sieve_sort_init(&mercator->sort, &mercator->arena, batch_max);
-    if (error)
-        arena_fini(&mercator->arena);
-    return error;
+    return 0;
 }
 
 static void close_mercator(struct sieve_disk *sieve)
@@ -63,11 +59,6 @@ static int merge(struct sieve_disk *sieve, uint64_t *bitmap)
     return sieve_sorted_merge(&mercator->sorted, &memory.source, bitmap);
 }
 
-static int recall(struct sieve_disk *sieve, struct sieve_disk_span span, uint64_t *bitmap)
-{
-    return sieve_sorted_recall(&container_of(sieve, struct mercator, sieve)->sorted, span, bitmap);
-}
-
 const struct sieve_disk_calls sieve_mercator = {
     .bytes = sizeof(struct mercator),
     .answers_at_once = true,
@@ -75,5 +66,4 @@ const struct sieve_disk_calls sieve_mercator = {
     .close = close_mercator,
     .take = take,
     .merge = merge,
-    .recall = recall,
 };

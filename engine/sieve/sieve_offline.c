@@ -1,8 +1,7 @@
 /* Batches are sorted one by one and wait on disk, as runs, until one merge of all of them with Z: Z is rewritten once
- * for `runs` batches. A run has two words for each signature, itself and its place among the answers of the merge. The
- * runs are scratch: after a crash the caller asks again. */
+ * for `runs` batches. A run has two words for each signature, itself and its place among the answers of the
+ * merge. */
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 
 #include "engine/sieve/sieve_sorted.h"
@@ -41,16 +40,14 @@ static int open_offline(struct sieve_disk *sieve)
     int error = arena_init(&offline->arena, &memory);
     if (error)
         return sieve_error_of_call(&sieve->error, error, "get memory for", options->directory);
-    error = sieve_sorted_open(&offline->sorted, sieve, &offline->arena);
+    sieve_sorted_init(&offline->sorted, sieve, &offline->arena);
     for (unsigned i = 0; i < options->runs; i++) {
         struct run *run = &offline->runs[i];
-        snprintf(run->path, sizeof run->path, "%s/" SIEVE_SORTED_RUN "%02u", options->directory, i);
+        snprintf(run->path, sizeof run->path, "%s/run-%02u", options->directory, i);
         run->buffer = arena_take(&offline->arena, SIEVE_FILE_BUFFER_BYTES, SIEVE_FILE_BLOCK_BYTES);
     }
     sieve_sort_init(&offline->sort, &offline->arena, options->batch_max);
-    if (error)
-        arena_fini(&offline->arena);
-    return error;
+    return 0;
 }
 
 static void close_offline(struct sieve_disk *sieve)
@@ -61,11 +58,8 @@ static void close_offline(struct sieve_disk *sieve)
 static int take(struct sieve_disk *sieve, const struct sieve_disk_batch *batch)
 {
     struct offline *offline = container_of(sieve, struct offline, sieve);
-    unsigned index = sieve->pending.count - 1;
-    struct sieve_disk_seens earlier = sieve->pending;
-    earlier.count = index;
-    uint64_t first_place = sieve_disk_seens_words(&earlier) * 64;
-    struct run *run = &offline->runs[index];
+    uint64_t first_place = (uint64_t)sieve->pending_words * 64;
+    struct run *run = &offline->runs[sieve->pending];
     struct sieve_file file = file_of(offline, run);
     struct sieve_writer writer;
     sieve_sort_run(&offline->sort, batch->signatures, batch->count);
@@ -75,7 +69,7 @@ static int take(struct sieve_disk *sieve, const struct sieve_disk_batch *batch)
         sieve_writer_put(&writer, offline->sort.items[i].signature);
         sieve_writer_put(&writer, first_place + offline->sort.items[i].place);
     }
-    return sieve_writer_finish(&writer, false);
+    return sieve_writer_finish(&writer);
 }
 
 /* All runs that have not ended, in order of discovery, and the next signature of each: side by side, because the least of
@@ -122,17 +116,17 @@ static int merge(struct sieve_disk *sieve, uint64_t *bitmap)
 {
     struct offline *offline = container_of(sieve, struct offline, sieve);
     const struct disk *disk = sieve->options.disk;
-    struct runs_source all = {.source = {next_of_runs}, .count = sieve->pending.count};
+    struct runs_source all = {.source = {next_of_runs}, .count = sieve->pending};
     for (unsigned i = all.count;
          i-- > 0;) { /* from the last on: one that is empty leaves the others in order */
         struct run *run = &offline->runs[i];
         struct sieve_file file = file_of(offline, run);
-        sieve_reader_begin(&run->reader, &file, 0, run->count * 2);
+        sieve_reader_begin(&run->reader, &file, run->count * 2);
         all.readers[i] = &run->reader;
         advance(&all, i);
     }
     int error = sieve_sorted_merge(&offline->sorted, &all.source, bitmap);
-    for (unsigned i = 0; i < sieve->pending.count; i++) {
+    for (unsigned i = 0; i < sieve->pending; i++) {
         struct run *run = &offline->runs[i];
         sieve_reader_finish(&run->reader);
         if (!error && (error = disk->unlink(disk->owner, run->path)) != 0)
@@ -141,16 +135,10 @@ static int merge(struct sieve_disk *sieve, uint64_t *bitmap)
     return error;
 }
 
-static int recall(struct sieve_disk *sieve, struct sieve_disk_span span, uint64_t *bitmap)
-{
-    return sieve_sorted_recall(&container_of(sieve, struct offline, sieve)->sorted, span, bitmap);
-}
-
 const struct sieve_disk_calls sieve_offline = {
     .bytes = sizeof(struct offline),
     .open = open_offline,
     .close = close_offline,
     .take = take,
     .merge = merge,
-    .recall = recall,
 };

@@ -1,7 +1,6 @@
 /* The signatures are the keys of a RocksDB database, in big-endian order, without values. A batch is sorted, looked
- * up in groups with MultiGet, and what is new is written in one WriteBatch together with a record: version,
- * count, and the answers. A WriteBatch goes into one memtable, and a memtable into one file: there is no moment at which
- * a part of it is permanent. So the write-ahead log is off, and the memtable is flushed at the end of each batch.
+ * up in groups with MultiGet, and what is new is written in one WriteBatch. Nothing has to survive the process, so the
+ * write-ahead log is off. The memtable is flushed at the end of each batch.
  *
  * RocksDB does its own file calls, in threads of its own, and keeps to the bounds that are set here. */
 #include <errno.h>
@@ -13,16 +12,6 @@
 #include "engine/sieve/sieve_sort.h"
 #include "lockfree/arena.h"
 #include "lockfree/container_of.h"
-
-/* No signature has a key of one byte. */
-static const char record_key[1] = "r";
-
-/* What is under that key, followed by the answers. */
-struct record {
-    uint64_t version;
-    uint64_t count; /* signatures in the database */
-    struct sieve_disk_seen seen;
-};
 
 /* One question to the database. */
 struct group {
@@ -100,45 +89,14 @@ static void close_rocks(struct sieve_disk *sieve)
     arena_fini(&rocks->arena);
 }
 
-/* The record and `span` words of the answers behind it. A new database has none, and version 0. */
-static int read_record(struct rocks *rocks, struct record *record, struct sieve_disk_span span,
-                       uint64_t *bitmap)
-{
-    char *error = NULL;
-    size_t bytes, offset = sizeof *record + span.first * 8;
-    char *value = rocksdb_get(rocks->db, rocks->reads, record_key, sizeof record_key, &bytes, &error);
-    *record = (struct record){0};
-    if (error)
-        return fail(rocks, error);
-    if (!value)
-        return 0;
-    if (bytes >= offset + span.count * 8) {
-        memcpy(record, value, sizeof *record);
-        if (span.count)
-            memcpy(bitmap, value + offset, span.count * 8);
-    } else
-        sieve_error_set(&rocks->sieve.error, -EBADMSG, "%s: the record has %zu bytes, expected %zu",
-                        rocks->sieve.options.directory, bytes, offset + span.count * 8);
-    rocksdb_free(value);
-    return rocks->sieve.error.code;
-}
-
 static int open_database(struct rocks *rocks)
 {
     const char *names[] = {"default"};
     const rocksdb_options_t *options[] = {rocks->options};
     char *error = NULL;
-    struct record record;
     rocks->db = rocksdb_open_column_families(rocks->options, rocks->sieve.options.directory, 1, names,
                                              options, &rocks->family, &error);
-    if (error)
-        return fail(rocks, error);
-    if (read_record(rocks, &record, (struct sieve_disk_span){0, 0}, NULL) != 0)
-        return rocks->sieve.error.code;
-    rocks->sieve.version = record.version;
-    rocks->sieve.count = record.count;
-    rocks->sieve.answered = (struct sieve_disk_seens){record.version > 0, {record.seen}};
-    return 0;
+    return error ? fail(rocks, error) : 0;
 }
 
 static int open_rocks(struct sieve_disk *sieve)
@@ -198,44 +156,22 @@ static uint64_t ask_group(struct rocks *rocks, const struct sieve_item *items, s
     return found;
 }
 
-/* The record's two parts are put together by RocksDB. */
-static void put_record(struct rocks *rocks, const struct record *record, const uint64_t *bitmap)
-{
-    const char *keys[] = {record_key}, *values[] = {(const char *)record, (const char *)bitmap};
-    size_t key_sizes[] = {sizeof record_key};
-    size_t value_sizes[] = {sizeof *record, sieve_disk_pending_words(&rocks->sieve) * sizeof *bitmap};
-    rocksdb_writebatch_putv(rocks->batch, 1, keys, key_sizes, 2, values, value_sizes);
-}
-
 static int merge(struct sieve_disk *sieve, uint64_t *bitmap)
 {
     struct rocks *rocks = container_of(sieve, struct rocks, sieve);
     const struct sieve_sort *sort = &rocks->sort;
-    struct record record = {.version = sieve->pending.batches[0].version,
-                            .count = sieve->count,
-                            .seen = sieve->pending.batches[0]};
     char *error = NULL;
     for (size_t at = 0, count; at < sort->count && !sieve->error.code; at += count) {
         count = sort->count - at < SIEVE_ROCKS_GET_MAX ? sort->count - at : SIEVE_ROCKS_GET_MAX;
-        record.count += ask_group(rocks, sort->items + at, count, bitmap);
+        sieve->count += ask_group(rocks, sort->items + at, count, bitmap);
     }
     if (sieve->error.code)
         return sieve->error.code;
-    put_record(rocks, &record, bitmap);
     rocksdb_write(rocks->db, rocks->writes, rocks->batch, &error);
     rocksdb_writebatch_clear(rocks->batch);
     if (!error)
         rocksdb_flush(rocks->db, rocks->flushes, &error);
-    if (error)
-        return fail(rocks, error);
-    sieve->count = record.count;
-    return 0;
-}
-
-static int recall(struct sieve_disk *sieve, struct sieve_disk_span span, uint64_t *bitmap)
-{
-    struct record record;
-    return read_record(container_of(sieve, struct rocks, sieve), &record, span, bitmap);
+    return error ? fail(rocks, error) : 0;
 }
 
 const struct sieve_disk_calls sieve_rocks = {
@@ -245,5 +181,4 @@ const struct sieve_disk_calls sieve_rocks = {
     .close = close_rocks,
     .take = take,
     .merge = merge,
-    .recall = recall,
 };

@@ -25,17 +25,15 @@ static void finish(void)
 TEST(a_batch_waits_until_it_is_merged)
 {
     begin();
-    for (unsigned version = 1; version <= 3; version++) {
-        CHECK_INT(frame_ask(&caller, version), SIEVE_DISK_LATER);
-        CHECK_INT(sieve_disk_pending(caller.sieve), version);
-        CHECK_INT(sieve_disk_pending_words(caller.sieve), version * sieve_disk_words(3000));
-        CHECK_INT(sieve_disk_version(caller.sieve), 0);
+    for (unsigned number = 1; number <= 3; number++) {
+        CHECK_INT(frame_ask(&caller, number), SIEVE_DISK_LATER);
+        CHECK_INT(sieve_disk_pending(caller.sieve), number);
+        CHECK_INT(sieve_disk_pending_words(caller.sieve), number * sieve_disk_words(3000));
         CHECK_INT(sieve_disk_count(caller.sieve), 0);
     }
     CHECK_INT(frame_list(&frame).count, 3); /* the runs */
     CHECK_INT(frame_merge(&caller), 0);
     CHECK_INT(sieve_disk_pending(caller.sieve), 0);
-    CHECK_INT(sieve_disk_version(caller.sieve), 3);
     CHECK_INT(sieve_disk_count(caller.sieve), frame.known[3]);
     CHECK_INT(frame_list(&frame).count, 1);
     finish();
@@ -52,35 +50,16 @@ TEST(a_merge_may_come_early_or_for_nothing)
     finish();
 }
 
-TEST(what_waited_is_forgotten_with_the_process_and_asked_again)
-{
-    begin();
-    CHECK_INT(frame_ask(&caller, 1), SIEVE_DISK_LATER);
-    CHECK_INT(frame_merge(&caller), 0);
-    CHECK_INT(frame_ask(&caller, 2), SIEVE_DISK_LATER);
-    CHECK_INT(frame_ask(&caller, 3), SIEVE_DISK_LATER);
-    sieve_disk_close(caller.sieve);
-    caller.sieve = frame_open(&frame, SIEVE_DISK_OFFLINE);
-    CHECK_INT(sieve_disk_version(caller.sieve), 1);
-    CHECK_INT(sieve_disk_pending(caller.sieve), 0);
-    CHECK_INT(frame_list(&frame).count, 1);
-    CHECK_INT(frame_ask_from(&caller, 2), 0);
-    finish();
-}
-
 TEST(a_damaged_run_is_found)
 {
     begin();
-    for (unsigned version = 1; version <= 3; version++)
-        CHECK_INT(frame_ask(&caller, version), SIEVE_DISK_LATER);
+    for (unsigned number = 1; number <= 3; number++)
+        CHECK_INT(frame_ask(&caller, number), SIEVE_DISK_LATER);
     int fd = open(frame_path(&frame, "run-01"), O_WRONLY);
     CHECK_INT(pwrite(fd, "damage", 6, 5000), 6);
     close(fd);
     CHECK_INT(frame_merge(&caller), -EBADMSG);
     const char *text = sieve_disk_error(caller.sieve)->text;
     CHECK(strstr(text, "/run-01: damaged, the block at offset 4096 is not as written"));
-    sieve_disk_close(caller.sieve);
-    caller.sieve = frame_open(&frame, SIEVE_DISK_OFFLINE);
-    CHECK_INT(frame_ask_from(&caller, 1), 0);
     finish();
 }
