@@ -18,14 +18,15 @@
 /* sieve_sort: a bin up to this length is sorted by insertion. A longer one has many duplicates, or signatures that
  * somebody chose. */
 #define SIEVE_SORT_INSERTION_MAX 32
-/* sieve_rocks: signatures of one MultiGet. */
+/* sieve_rocks: signatures of one MultiGet and of one WriteBatch. */
 #define SIEVE_ROCKS_GET_MAX 4096
 /* sieve_rocks: what RocksDB keeps of blocks that it has read. Signatures are hashes: the next question needs another
  * block, so a large cache is of no use. */
 #define SIEVE_ROCKS_CACHE_BYTES (8u << 20)
-/* sieve_rocks: signatures on their way to a file. One of 64 MiB costs twice the time per question: what is in
- * there is found by a walk over a skip list. */
-#define SIEVE_ROCKS_MEMTABLE_BYTES (8u << 20)
+/* sieve_rocks: signatures on their way to a file, and which part of that memory is a filter for them: about 16 bits for
+ * each. */
+#define SIEVE_ROCKS_MEMTABLE_BYTES  (8u << 20)
+#define SIEVE_ROCKS_MEMTABLE_FILTER 0.05
 /* sieve_rocks: bits of the filters per signature; 1 in 100 questions reads a block for nothing. */
 #define SIEVE_ROCKS_FILTER_BITS 10
 /* sieve_rocks: threads of RocksDB: one that writes memtables, one that compacts. */

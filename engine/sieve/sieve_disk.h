@@ -21,8 +21,8 @@
  *
  *     mercator   16 bytes * batch_max + 3 MiB
  *     offline    the same + 1 MiB * runs
- *     rocks      100 bytes * batch_max, if all are new, + 20 MiB, and 2 bytes for each signature in the database (filters,
- *                index): RocksDB's part is measured, not promised */
+ *     rocks      16 bytes * batch_max + 64 MiB, and 2 bytes for each signature in the database (filters, index): RocksDB's
+ *                part is measured, not promised */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* The signatures are the keys of a RocksDB database, in big-endian order, without values. A batch is sorted, looked
- * up in groups with MultiGet, and what is new is written in one WriteBatch. Nothing has to survive the process, so the
- * write-ahead log is off. The memtable is flushed at the end of each batch.
+ * up in groups with MultiGet, and what is new of a group is written in one WriteBatch. Nothing has to survive the
+ * process, so the write-ahead log is off, and RocksDB writes a memtable to a file when it is full.
  *
  * RocksDB does its own file calls, in threads of its own, and keeps to the bounds that are set here. */
 #include <errno.h>
@@ -32,7 +32,6 @@ struct rocks {
     rocksdb_options_t *options;
     rocksdb_readoptions_t *reads;
     rocksdb_writeoptions_t *writes;
-    rocksdb_flushoptions_t *flushes;
     rocksdb_writebatch_t *batch;
 };
 
@@ -57,6 +56,9 @@ static rocksdb_options_t *make_options(void)
     rocksdb_options_set_create_if_missing(options, 1);
     rocksdb_options_set_compression(options, rocksdb_no_compression); /* hashes */
     rocksdb_options_set_write_buffer_size(options, SIEVE_ROCKS_MEMTABLE_BYTES);
+    /* With a filter in front of it, most questions need no walk over the memtable. */
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, SIEVE_ROCKS_MEMTABLE_FILTER);
+    rocksdb_options_set_memtable_whole_key_filtering(options, 1);
     rocksdb_options_set_max_background_jobs(options, SIEVE_ROCKS_JOBS_MAX);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
     rocksdb_options_set_max_log_file_size(options, 1 << 20);
@@ -82,7 +84,6 @@ static void close_rocks(struct sieve_disk *sieve)
         rocksdb_close(rocks->db);
     }
     rocksdb_writebatch_destroy(rocks->batch);
-    rocksdb_flushoptions_destroy(rocks->flushes);
     rocksdb_writeoptions_destroy(rocks->writes);
     rocksdb_readoptions_destroy(rocks->reads);
     rocksdb_options_destroy(rocks->options);
@@ -113,8 +114,6 @@ static int open_rocks(struct sieve_disk *sieve)
     rocks->reads = rocksdb_readoptions_create();
     rocks->writes = rocksdb_writeoptions_create();
     rocksdb_writeoptions_disable_WAL(rocks->writes, 1);
-    rocks->flushes = rocksdb_flushoptions_create();
-    rocksdb_flushoptions_set_wait(rocks->flushes, 1);
     rocks->batch = rocksdb_writebatch_create();
     error = open_database(rocks);
     if (error)
@@ -129,12 +128,10 @@ static int take(struct sieve_disk *sieve, const struct sieve_disk_batch *batch)
     return 0;
 }
 
-/* Of sorted signatures, those that are not in the database get their bit, and a place in the WriteBatch. Returns how
- * many. */
-static uint64_t ask_group(struct rocks *rocks, const struct sieve_item *items, size_t count, uint64_t *bitmap)
+/* Of sorted signatures, those that are not in the database get their bit, and a place in the WriteBatch. */
+static void ask_group(struct rocks *rocks, const struct sieve_item *items, size_t count, uint64_t *bitmap)
 {
     struct group *group = rocks->group;
-    uint64_t found = 0;
     for (size_t i = 0; i < count; i++) {
         group->keys[i] = __builtin_bswap64(items[i].signature);
         group->key_list[i] = (const char *)&group->keys[i];
@@ -151,27 +148,33 @@ static uint64_t ask_group(struct rocks *rocks, const struct sieve_item *items, s
         }
         bitmap[items[i].place / 64] |= UINT64_C(1) << items[i].place % 64;
         rocksdb_writebatch_put(rocks->batch, group->key_list[i], group->sizes[i], "", 0);
-        found++;
     }
-    return found;
+}
+
+static void write_group(struct rocks *rocks)
+{
+    char *error = NULL;
+    uint64_t found = (uint64_t)rocksdb_writebatch_count(rocks->batch);
+    if (found == 0 || rocks->sieve.error.code)
+        return;
+    rocksdb_write(rocks->db, rocks->writes, rocks->batch, &error);
+    rocksdb_writebatch_clear(rocks->batch);
+    if (error)
+        fail(rocks, error);
+    else
+        rocks->sieve.count += found;
 }
 
 static int merge(struct sieve_disk *sieve, uint64_t *bitmap)
 {
     struct rocks *rocks = container_of(sieve, struct rocks, sieve);
     const struct sieve_sort *sort = &rocks->sort;
-    char *error = NULL;
     for (size_t at = 0, count; at < sort->count && !sieve->error.code; at += count) {
         count = sort->count - at < SIEVE_ROCKS_GET_MAX ? sort->count - at : SIEVE_ROCKS_GET_MAX;
-        sieve->count += ask_group(rocks, sort->items + at, count, bitmap);
+        ask_group(rocks, sort->items + at, count, bitmap);
+        write_group(rocks);
     }
-    if (sieve->error.code)
-        return sieve->error.code;
-    rocksdb_write(rocks->db, rocks->writes, rocks->batch, &error);
-    rocksdb_writebatch_clear(rocks->batch);
-    if (!error)
-        rocksdb_flush(rocks->db, rocks->flushes, &error);
-    return error ? fail(rocks, error) : 0;
+    return sieve->error.code;
 }
 
 const struct sieve_disk_calls sieve_rocks = {

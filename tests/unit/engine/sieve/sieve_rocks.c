@@ -6,6 +6,9 @@
 
 #include "tests/unit/engine/sieve/sieve_frame.h"
 
+/* Together they are more than what RocksDB keeps in memory before a write has to wait for a file. */
+enum { BATCHES = 5 };
+
 static struct frame frame;
 static struct frame_caller caller;
 
@@ -14,11 +17,10 @@ static void begin(void)
     if (!sieve_disk_has(SIEVE_DISK_ROCKS))
         SKIP("this build has no RocksDB (librocksdb-dev; not under ThreadSanitizer)");
     frame_begin(&frame, 61);
-    for (unsigned i = 0; i < 3; i++)
-        frame_add(&frame, 30000, 30, 0);
+    for (unsigned i = 0; i < BATCHES; i++)
+        frame_add(&frame, 300000, 30, 0);
     frame_answer(&frame);
     caller = (struct frame_caller){.frame = &frame, .sieve = frame_open(&frame, SIEVE_DISK_ROCKS)};
-    CHECK_INT(frame_ask(&caller, 1), SIEVE_DISK_NOW);
 }
 
 static void finish(void)
@@ -37,6 +39,8 @@ static void damage(void)
         if (!strstr(path, ".sst"))
             continue;
         int fd = open(path, O_RDWR);
+        if (fd < 0)
+            continue; /* compacted meanwhile */
         CHECK_INT(fstat(fd, &status), 0);
         CHECK_INT(pwrite(fd, "\xff\xff\xff\xff\xff\xff\xff\xff", 8, status.st_size / 3), 8);
         close(fd);
@@ -45,9 +49,13 @@ static void damage(void)
 
 TEST(damage_is_refused_with_file_and_offset)
 {
+    int answer = SIEVE_DISK_NOW;
     begin();
-    damage();
-    CHECK_INT(frame_ask(&caller, 2), -EBADMSG);
+    for (unsigned number = 1; number <= BATCHES && answer == SIEVE_DISK_NOW; number++) {
+        damage();
+        answer = frame_ask(&caller, number);
+    }
+    CHECK_INT(answer, -EBADMSG);
     const char *text = sieve_disk_error(caller.sieve)->text;
     CHECK(strstr(text, frame.directory) == text);
     CHECK(strstr(text, ".sst") && strstr(text, "offset"));
@@ -63,7 +71,7 @@ TEST(a_file_that_may_not_grow_is_told)
     small = (struct rlimit){100000, before.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &small), 0);
-    CHECK_INT(frame_ask(&caller, 2), -EFBIG);
+    CHECK_INT(frame_ask_from(&caller, 1), -EFBIG);
     CHECK(strstr(sieve_disk_error(caller.sieve)->text, ".sst"));
     finish();
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &before), 0);
