@@ -62,6 +62,13 @@ static void seal(struct crawl *crawl)
         ledger_adopt(&crawl->loops[i].ledger);
 }
 
+/* A turn of the housekeeper ends early on a busy machine: it goes on until there is a commit. */
+static void write_to_commit(struct crawl *crawl, uint64_t now_ns)
+{
+    for (uint64_t commits = crawl->commit.commits; crawl->commit.commits == commits;)
+        crawl_write(crawl, now_ns);
+}
+
 /* What a summary says is stored has to be in the files after a failure, so it counts from the commit on. */
 TEST(pages_count_as_stored_when_they_are_committed)
 {
@@ -77,7 +84,7 @@ TEST(pages_count_as_stored_when_they_are_committed)
     seal(crawl);
     stats_set(&crawl->loops[0].stats.stored, 5); /* after the seal: of the next commit */
     CHECK_INT(crawl->stored_committed, 0);
-    crawl_write(crawl, CLOCK_NS_PER_S);
+    write_to_commit(crawl, CLOCK_NS_PER_S);
     CHECK_INT(crawl->commit.commits, commits + 1);
     CHECK_INT(crawl->stored_committed, 7);
     seal(crawl);
@@ -85,7 +92,7 @@ TEST(pages_count_as_stored_when_they_are_committed)
     CHECK_INT(crawl->stored_committed, 7);
     crawl_write(crawl, 2 * CLOCK_NS_PER_S);
     seal(crawl);
-    crawl_write(crawl, 2 * CLOCK_NS_PER_S);
+    write_to_commit(crawl, 2 * CLOCK_NS_PER_S);
     CHECK_INT(crawl->stored_committed, 9);
     CHECK_INT(lf_load(&crawl->disk_error, relaxed), 0);
     trial_end(&trial);
