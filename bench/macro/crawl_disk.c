@@ -11,11 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "engine/frontier/frontier.h"
 #include "lockfree/clock.h"
+#include "macro/crawl_alone.h"
 #include "macro/crawl_parts.h"
 
 enum { PUSHES = 4096, POPPED_PER_VISIT = 10, HOSTS = 1000, SMALL_HOSTS = 10000, SMALL_URLS = 5 };
@@ -36,12 +35,10 @@ static const struct crawl_report_column whale_columns[] = {
 };
 
 struct disk_bench {
-    struct tuning tuning;
-    struct frontier frontier;
-    struct frontier_loop loop;
+    struct crawl_alone alone;
     char directory[64], path[80];
     bool on_disk, is_full;
-    uint64_t random, now_ns, pushed, popped;
+    uint64_t pushed, popped;
     uint64_t last[SMALL_HOSTS + 1]; /* by host: the number of the URL taken last */
     uint32_t left[SMALL_HOSTS + 1]; /* URLs that wait */
     double push_ns, write_ns, pop_ns, read_ns;
@@ -50,9 +47,7 @@ struct disk_bench {
 /* Processor time: neighbours on a busy machine do not count. */
 static double cpu_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * (double)CLOCK_NS_PER_S + (double)now.tv_nsec;
+    return (double)clock_thread_ns();
 }
 
 static double rss_megabytes(void)
@@ -66,63 +61,23 @@ static double rss_megabytes(void)
     return (double)pages * 4096 / 1e6;
 }
 
-static uint64_t next_random(struct disk_bench *bench)
-{
-    uint64_t z = bench->random += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
-static void resolve(void *owner, struct host *host)
-{
-    struct disk_bench *bench = owner;
-    struct ip ip = {{[10] = 0xff, [11] = 0xff, [12] = 10}};
-    for (int i = 0; i < 3; i++)
-        ip.bytes[13 + i] = (uint8_t)(host->id >> (16 - 8 * i));
-    frontier_resolved(&bench->loop, host,
-                      &(struct frontier_resolved){
-                          .addresses = &ip, .count = 1, .until_ns = UINT64_MAX, .now_ns = bench->now_ns});
-}
-
-static bool abandon(void *owner, struct host *host)
-{
-    (void)owner;
-    (void)host;
-    return true;
-}
-
-static void wake(void *owner, unsigned loop)
-{
-    (void)owner;
-    (void)loop;
-}
-
 static struct disk_bench *begin(uint64_t frontier_bytes, bool on_disk)
 {
     struct disk_bench *bench = aligned_alloc(128, (sizeof *bench + 127) / 128 * 128);
     if (!bench)
         return NULL;
     memset(bench, 0, sizeof *bench);
-    struct tuning *tuning = &bench->tuning;
-    tuning_init(tuning);
-    tuning->fixed.crawl.threads = 1;
+    struct tuning *tuning = &bench->alone.tuning;
+    crawl_alone_init(&bench->alone);
     tuning->fixed.memory.hosts_max = 2 * SMALL_HOSTS;
     tuning->fixed.memory.frontier_bytes = frontier_bytes;
     tuning->fixed.state.spill = on_disk;
-    tuning->live.politeness.host_ratio = tuning->live.politeness.address_ratio = 1e9;
-    tuning->live.politeness.host_min_idle_ns = tuning->live.politeness.address_min_idle_ns = 0;
-    bench->now_ns = clock_now_ns();
     bench->on_disk = on_disk;
     snprintf(bench->directory, sizeof bench->directory, "/tmp/bench_disk.XXXXXX");
-    struct frontier_loop_options options = {
-        .resolve = resolve, .abandon = abandon, .wake = wake, .owner = bench};
     if (!mkdtemp(bench->directory))
         return NULL;
     snprintf(bench->path, sizeof bench->path, "%s/slots", bench->directory);
-    if (frontier_init(&bench->frontier, tuning) ||
-        (on_disk && frontier_open_slots(&bench->frontier, &disk_system, bench->path)) ||
-        frontier_loop_init(&bench->loop, &bench->frontier, &options)) {
+    if (!crawl_alone_open(&bench->alone, on_disk ? bench->path : NULL)) {
         fprintf(stderr, "bench_crawl: no memory for the frontier, or no file %s\n", bench->path);
         return NULL;
     }
@@ -131,8 +86,7 @@ static struct disk_bench *begin(uint64_t frontier_bytes, bool on_disk)
 
 static void finish(struct disk_bench *bench)
 {
-    frontier_loop_fini(&bench->loop);
-    frontier_fini(&bench->frontier);
+    crawl_alone_close(&bench->alone);
     rmdir(bench->directory);
     free(bench);
 }
@@ -146,7 +100,7 @@ struct candidate {
 /* "http://www.0001234.example/topic-NNNN/page-NNNNNNNNNN.html" and up to 15 bytes more: the number is the URL's own. */
 static void make_url(struct disk_bench *bench, struct candidate *made, uint32_t host)
 {
-    uint64_t random = next_random(bench);
+    uint64_t random = crawl_alone_random(&bench->alone);
     int len = snprintf(made->text, sizeof made->text,
                        "http://www.%07u.example/topic-%04u/page-%010llu.html?of=abcdefghijkl", host,
                        (unsigned)(random >> 52), (unsigned long long)++bench->pushed);
@@ -156,11 +110,11 @@ static void make_url(struct disk_bench *bench, struct candidate *made, uint32_t 
 
 static bool push(struct disk_bench *bench, const struct candidate *made)
 {
-    struct frontier_place place = {.url = &made->url, .hash = frontier_hash(&bench->loop, &made->url)};
-    struct host_item *item = host_item_acquire(&bench->loop.urls, url_path_query(&made->url));
-    bool good = item && frontier_push(&bench->loop, &place, item);
+    struct frontier_place place = {.url = &made->url, .hash = frontier_hash(&bench->alone.loop, &made->url)};
+    struct host_item *item = host_item_acquire(&bench->alone.loop.urls, url_path_query(&made->url));
+    bool good = item && frontier_push(&bench->alone.loop, &place, item);
     if (item && !good)
-        host_item_release(&bench->loop.urls, item);
+        host_item_release(&bench->alone.loop.urls, item);
     bench->left[made->host] += good;
     return good;
 }
@@ -175,12 +129,12 @@ static bool push_one(struct disk_bench *bench, uint32_t host)
 /* A turn of the loop and one of the housekeeper. */
 static void turn(struct disk_bench *bench, double *loop_ns, double *housekeeper_ns)
 {
-    bench->now_ns += CLOCK_NS_PER_MS;
+    bench->alone.now_ns += CLOCK_NS_PER_MS;
     double begin_ns = cpu_ns();
-    frontier_turn(&bench->loop, bench->now_ns);
+    frontier_turn(&bench->alone.loop, bench->alone.now_ns);
     double end_ns = cpu_ns();
     *loop_ns += end_ns - begin_ns;
-    if (bench->on_disk && slots_serve(&bench->frontier.slots) < 0)
+    if (bench->on_disk && slots_serve(&bench->alone.frontier.slots) < 0)
         bench->is_full = true;
     *housekeeper_ns += cpu_ns() - end_ns;
 }
@@ -197,9 +151,9 @@ static bool visit(struct disk_bench *bench, struct host *host)
         bench->last[number] = url;
         bench->left[number]--;
         bench->popped++;
-        frontier_done(&bench->loop, host, item);
+        frontier_done(&bench->alone.loop, host, item);
     }
-    frontier_return(&bench->loop, host, &(struct politeness_visit){.spent_ns = 1000}, bench->now_ns);
+    frontier_return(&bench->alone.loop, host, &(struct politeness_visit){.spent_ns = 1000}, bench->alone.now_ns);
     return good;
 }
 
@@ -210,7 +164,7 @@ static bool push_many(struct disk_bench *bench, uint64_t count)
     bench->push_ns = bench->write_ns = 0;
     for (uint64_t done = 0; done < count && !bench->is_full; done += PUSHES) {
         for (int i = 0; i < PUSHES; i++)
-            make_url(bench, &made[i], (uint32_t)(next_random(bench) % HOSTS));
+            make_url(bench, &made[i], (uint32_t)(crawl_alone_random(&bench->alone) % HOSTS));
         double begin_ns = cpu_ns();
         for (int i = 0; i < PUSHES; i++)
             bench->is_full |= !push(bench, &made[i]);
@@ -230,7 +184,7 @@ static bool pop_many(struct disk_bench *bench, uint64_t count)
         turn(bench, &bench->pop_ns, &bench->read_ns);
         double begin_ns = cpu_ns();
         struct host *host;
-        while (bench->popped < until && good && (host = frontier_take(&bench->loop, bench->now_ns)))
+        while (bench->popped < until && good && (host = frontier_take(&bench->alone.loop, bench->alone.now_ns)))
             good = visit(bench, host);
         bench->pop_ns += cpu_ns() - begin_ns;
     }
@@ -241,7 +195,7 @@ static uint64_t on_disk(const struct disk_bench *bench)
 {
     uint64_t count = 0;
     for (uint32_t id = 1; id <= HOSTS; id++)
-        count += slots_waiting(&bench->frontier.hosts.records[id].stowed);
+        count += slots_waiting(&bench->alone.frontier.hosts.records[id].stowed);
     return count;
 }
 
@@ -266,7 +220,7 @@ static bool measure(struct crawl_report *report, const struct grown *grown)
     good = good && pop_many(bench, bench->pushed);
     for (unsigned i = 0; i < HOSTS; i++)
         good = good && bench->left[i] == 0;
-    double file_mb = (double)slots_count(&bench->frontier.slots).begun * SLOTS_BYTES_SMALL / 1e6;
+    double file_mb = (double)slots_count(&bench->alone.frontier.slots).begun * SLOTS_BYTES_SMALL / 1e6;
     snprintf(name, sizeof name, "%llu million URLs, %llu MiB%s", (unsigned long long)grown->urls / 1000000,
              (unsigned long long)grown->frontier_bytes >> 20, grown->on_disk ? "" : ", all in memory");
     crawl_report_add(report, name,
@@ -291,7 +245,7 @@ static double run_scene(const struct scene *scene, uint64_t *lost)
     struct disk_bench *bench = begin(BUDGET, scene->on_disk);
     if (!bench)
         return -1;
-    struct tuning_live *live = &bench->tuning.live;
+    struct tuning_live *live = &bench->alone.tuning.live;
     live->politeness.host_min_idle_ns = live->politeness.address_min_idle_ns = 1 * CLOCK_NS_PER_S;
     uint64_t turns = 60000, pages = 0;
     double unused;
@@ -310,7 +264,7 @@ static double run_scene(const struct scene *scene, uint64_t *lost)
         }
         turn(bench, &unused, &unused);
         struct host *host;
-        while (good && (host = frontier_take(&bench->loop, bench->now_ns))) {
+        while (good && (host = frontier_take(&bench->alone.loop, bench->alone.now_ns))) {
             unsigned number = (unsigned)strtoul(host->key + 11, NULL, 10);
             uint64_t before = bench->popped;
             good = visit(bench, host);

@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "engine/frontier/frontier.h"
 #include "engine/frontier/sieve.h"
 #include "lockfree/clock.h"
+#include "macro/crawl_alone.h"
 #include "macro/crawl_parts.h"
 
 enum { BATCH = 20, PAGES = 32, POPPED_PER_VISIT = 10, MEASURED = 200000 };
@@ -21,71 +20,23 @@ static const struct crawl_report_column columns[] = {
 };
 
 struct queue {
-    struct tuning tuning;
-    struct frontier frontier;
-    struct frontier_loop loop;
+    struct crawl_alone alone;
     struct sieve sieve;
     struct sieve_loop sieve_loop;
-    uint64_t random, now_ns, hosts, pushed, waiting, path_bytes;
+    uint64_t hosts, pushed, waiting, path_bytes;
     bool is_full;
 };
 
-/* Processor time: neighbours on a busy machine do not count. */
-static uint64_t cpu_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t next_random(struct queue *queue)
-{
-    uint64_t z = queue->random += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
-static void resolve(void *owner, struct host *host)
-{
-    struct queue *queue = owner;
-    struct ip ip = {{[10] = 0xff, [11] = 0xff, [12] = 10}};
-    for (int i = 0; i < 3; i++)
-        ip.bytes[13 + i] = (uint8_t)(host->id >> (16 - 8 * i));
-    frontier_resolved(&queue->loop, host,
-                      &(struct frontier_resolved){
-                          .addresses = &ip, .count = 1, .until_ns = UINT64_MAX, .now_ns = queue->now_ns});
-}
-
-static bool abandon(void *owner, struct host *host)
-{
-    (void)owner;
-    (void)host;
-    return true;
-}
-
-static void wake(void *owner, unsigned loop)
-{
-    (void)owner;
-    (void)loop;
-}
-
 static bool begin(struct queue *queue, uint64_t hosts, uint64_t urls_max)
 {
-    struct tuning *tuning = &queue->tuning;
-    tuning_init(tuning);
+    struct tuning *tuning = &queue->alone.tuning;
+    crawl_alone_init(&queue->alone);
     tuning->fixed.memory.hosts_max =
         2 * hosts; /* a table that is crowded looks for idle hosts, which is another matter */
     tuning->fixed.memory.frontier_bytes = urls_max * 64;
     tuning->fixed.memory.sieve_bytes = urls_max * 16;
-    tuning->live.politeness.host_ratio = tuning->live.politeness.address_ratio = 1e9;
-    tuning->live.politeness.host_min_idle_ns = tuning->live.politeness.address_min_idle_ns = 0;
     queue->hosts = hosts;
-    queue->now_ns = clock_now_ns();
-    struct frontier_loop_options options = {
-        .resolve = resolve, .abandon = abandon, .wake = wake, .owner = queue};
-    if (frontier_init(&queue->frontier, tuning) ||
-        frontier_loop_init(&queue->loop, &queue->frontier, &options) || sieve_init(&queue->sieve, tuning)) {
+    if (!crawl_alone_open(&queue->alone, NULL) || sieve_init(&queue->sieve, tuning)) {
         fprintf(stderr, "bench_crawl: no memory for %llu URLs\n", (unsigned long long)urls_max);
         return false;
     }
@@ -97,8 +48,7 @@ static void finish(struct queue *queue)
 {
     sieve_loop_fini(&queue->sieve_loop);
     sieve_fini(&queue->sieve);
-    frontier_loop_fini(&queue->loop);
-    frontier_fini(&queue->frontier);
+    crawl_alone_close(&queue->alone);
 }
 
 static void put_digits(char *end, uint64_t number, int digits)
@@ -114,7 +64,7 @@ static void make_url(struct queue *queue, char text[128], struct url *url)
 {
     static const char pattern[] =
         "http://www.0000000.example/topic-0000/page-0000000000.html?of=abcdefghijkl";
-    uint64_t random = next_random(queue);
+    uint64_t random = crawl_alone_random(&queue->alone);
     memcpy(text, pattern, sizeof pattern);
     put_digits(text + 18, random % queue->hosts, 7);
     put_digits(text + 37, random >> 50, 4);
@@ -124,10 +74,10 @@ static void make_url(struct queue *queue, char text[128], struct url *url)
 
 static void push(struct queue *queue, const struct url *url)
 {
-    struct frontier_place place = {.url = url, .hash = frontier_hash(&queue->loop, url)};
+    struct frontier_place place = {.url = url, .hash = frontier_hash(&queue->alone.loop, url)};
     struct slice path = url_path_query(url);
-    struct host_item *item = host_item_acquire(&queue->loop.urls, path);
-    if (!item || !frontier_push(&queue->loop, &place, item)) {
+    struct host_item *item = host_item_acquire(&queue->alone.loop.urls, path);
+    if (!item || !frontier_push(&queue->alone.loop, &place, item)) {
         queue->is_full = true;
         return;
     }
@@ -156,10 +106,10 @@ static double push_many(struct queue *queue, uint64_t count)
     for (; pushed < count && !queue->is_full; pushed += PAGES * BATCH) {
         for (int i = 0; i < PAGES * BATCH; i++)
             make_url(queue, text[i], &urls[i]);
-        uint64_t begin_ns = cpu_now_ns();
+        uint64_t begin_ns = clock_thread_ns();
         for (int i = 0; i < PAGES; i++)
             push_page(queue, urls + i * BATCH);
-        spent_ns += cpu_now_ns() - begin_ns;
+        spent_ns += clock_thread_ns() - begin_ns;
     }
     return pushed ? (double)spent_ns / (double)pushed : 0;
 }
@@ -167,23 +117,23 @@ static double push_many(struct queue *queue, uint64_t count)
 /* Visits of up to `per_visit` URLs until `count` URLs are taken; nanoseconds for all. */
 static double pop_many(struct queue *queue, uint64_t count, unsigned per_visit)
 {
-    uint64_t begin_ns = cpu_now_ns(), taken = 0;
+    uint64_t begin_ns = clock_thread_ns(), taken = 0;
     while (taken < count) {
-        queue->now_ns += CLOCK_NS_PER_MS;
-        frontier_turn(&queue->loop, queue->now_ns);
-        struct host *host = frontier_take(&queue->loop, queue->now_ns);
+        queue->alone.now_ns += CLOCK_NS_PER_MS;
+        frontier_turn(&queue->alone.loop, queue->alone.now_ns);
+        struct host *host = frontier_take(&queue->alone.loop, queue->alone.now_ns);
         if (!host)
             continue;
         struct host_item *item;
         for (unsigned i = 0; i < per_visit && (item = host_pop(host, false)); i++) {
             queue->path_bytes -= item->len;
-            frontier_done(&queue->loop, host, item);
+            frontier_done(&queue->alone.loop, host, item);
             taken++;
         }
-        frontier_return(&queue->loop, host, &(struct politeness_visit){.spent_ns = 1000}, queue->now_ns);
+        frontier_return(&queue->alone.loop, host, &(struct politeness_visit){.spent_ns = 1000}, queue->alone.now_ns);
     }
     queue->waiting -= taken;
-    return (double)(cpu_now_ns() - begin_ns);
+    return (double)(clock_thread_ns() - begin_ns);
 }
 
 /* Grows the queue to each size in turn. */
@@ -195,8 +145,8 @@ static bool measure(struct crawl_report *report, uint64_t hosts, const uint64_t 
     for (unsigned i = 0; i < count && !queue->is_full; i++) {
         char name[64];
         push_many(queue, sizes[i] - queue->waiting);
-        frontier_turn(&queue->loop, queue->now_ns); /* the hosts that the last pushes woke */
-        double bytes = (double)pool_region_bytes_used(&queue->frontier.urls) / (double)queue->waiting;
+        frontier_turn(&queue->alone.loop, queue->alone.now_ns); /* the hosts that the last pushes woke */
+        double bytes = (double)pool_region_bytes_used(&queue->alone.frontier.urls) / (double)queue->waiting;
         double path = (double)queue->path_bytes / (double)queue->waiting;
         double push_ns = push_many(queue, MEASURED);
         /* Its first visit moves all of a host's URLs from its inbox to its bands. */
@@ -206,7 +156,7 @@ static bool measure(struct crawl_report *report, uint64_t hosts, const uint64_t 
                  (unsigned long long)sizes[i]);
         crawl_report_add(report, name,
                          (const double[]){push_ns, move_ns, pop_ns, bytes, path,
-                                          (double)queue->tuning.fixed.memory.sieve_bytes / 1e6,
+                                          (double)queue->alone.tuning.fixed.memory.sieve_bytes / 1e6,
                                           (double)(sizeof(struct host) * hosts) / 1e6});
     }
     bool good = !queue->is_full;
