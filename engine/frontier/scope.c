@@ -179,6 +179,8 @@ static uint64_t seed_hash(const struct scope *scope, const struct url *url)
 
 bool scope_add_seed(struct scope *scope, const struct url *url)
 {
+    if (scope->tuning->mode == TUNING_SCOPE_ANY)
+        return true; /* nobody asks for it */
     return set_add(&scope->seeds, seed_hash(scope, url));
 }
 
