@@ -144,7 +144,7 @@ def crawl_with_kills(number, memory, threads, kills):
     size = ["--hosts", str(rng.choice([20, 40, 80])), "--pages", "30"]
     if memory == LONG_QUEUES:
         size = ["--hosts", "6", "--addresses", "6", "--pages", "500", "--rtt-ms", "1", "--think-ms", "0"]
-    with Web(*size, "--seed", str(number)) as web:
+    with Web(*size, "--seed", str(number), "--crawl-delay-ms", "200") as web:
         lives = Lives(web, POLITE, {"memory": memory})
         begun = time.monotonic()
         while len(lives.kills) < kills and lives.kill_after(random_wait(rng), "--threads", str(rng.choice(threads))):
