@@ -168,8 +168,9 @@ TEST(every_planted_mistake_is_found)
         {PLANT_ADOPT_AFTER_KNOWN, "epoch adopted between sieve and record", 1 << VERDICT_LINK},
         {PLANT_NO_ADOPTION, "no adoption before a verdict", 1 << VERDICT_LINK | 1 << VERDICT_UNKNOWN},
         {PLANT_LOG_LEFT_OUT, "a commit that does not wait for a log", 1 << VERDICT_LOG | 1 << VERDICT_TORN},
-        {PLANT_STORE_LEFT_OUT, "a commit that does not wait for a WARC file", 1 << VERDICT_STORE},
-        {PLANT_SYNCS_LOST, "WARC files renamed without a sync", 1 << VERDICT_UNRESTORED},
+        {PLANT_STORE_LEFT_OUT, "a commit that does not wait for a WARC file",
+         1 << VERDICT_STORE | 1 << VERDICT_TORN},
+        {PLANT_SYNCS_LOST, "WARC files renamed without a sync", 1 << VERDICT_UNRESTORED | 1 << VERDICT_TORN},
         {PLANT_JOURNAL_SYNCS_LOST, "a journal that is not synced", 1 << VERDICT_LOST | 1 << VERDICT_REFUSED},
         {PLANT_DIRECTORY_SYNCS_LOST, "directories not synced", 1 << VERDICT_LOST | 1 << VERDICT_UNRESTORED},
         {PLANT_NO_CUT, "a restore that does not cut",
@@ -178,7 +179,7 @@ TEST(every_planted_mistake_is_found)
         {PLANT_FOLD_RENAME_LOST, "files removed before the base's name is durable",
          1 << VERDICT_LOST | 1 << VERDICT_REFUSED},
         {PLANT_FOLD_TOO_EARLY, "a fold of what is not synced",
-         1 << VERDICT_UNRESTORED | 1 << VERDICT_REFUSED},
+         1 << VERDICT_UNRESTORED | 1 << VERDICT_REFUSED | 1 << VERDICT_TORN},
     };
     for (size_t i = 0; i < sizeof plants / sizeof plants[0]; i++) {
         set_up(plants[i].plant);
