@@ -40,6 +40,13 @@ bool buffer_pool_has_room(const struct buffer_pool *pool)
     return pool->bytes_used + BUFFER_ROOM_BYTES <= pool->bytes_max;
 }
 
+size_t buffer_pool_trusts(const struct buffer_pool *pool, size_t promised)
+{
+    if (pool->bytes_used > pool->bytes_max / 4)
+        return 0;
+    return promised < BUFFER_PROMISE_BYTES ? promised : BUFFER_PROMISE_BYTES;
+}
+
 static unsigned class_of(size_t size)
 {
     unsigned class = 0;

@@ -11,6 +11,9 @@
 enum { BUFFER_BYTES_MIN_LOG2 = 15, BUFFER_CLASSES = 20 };
 /* Bytes that must be free before a page is begun: its buffer may double, and it needs room for decoding. */
 enum { BUFFER_ROOM_BYTES = 4 << BUFFER_BYTES_MIN_LOG2 };
+/* What a server promises is believed up to this length. Most pages are shorter; servers that promise and do not send
+ * get one more doubling at most. */
+enum { BUFFER_PROMISE_BYTES = 1 << BUFFER_BYTES_MIN_LOG2 };
 
 /* From this size on, copying takes longer than a system call. */
 enum { BUFFER_LONG_BYTES = 1 << 20 };
@@ -32,6 +35,9 @@ void buffer_pool_fini(struct buffer_pool *pool);
 
 /* True if the budget allows for another page of ordinary size. */
 bool buffer_pool_has_room(const struct buffer_pool *pool);
+/* Bytes to reserve for a page that promises to be this long: promises count up to BUFFER_PROMISE_BYTES, and only while
+ * most of the budget is free. */
+size_t buffer_pool_trusts(const struct buffer_pool *pool, size_t promised);
 /* True if a buffer of this size fits the budget beside `beside` bytes, once all others are released. */
 bool buffer_pool_could_fit(const struct buffer_pool *pool, size_t size, size_t beside);
 

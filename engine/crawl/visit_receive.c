@@ -46,8 +46,10 @@ void visit_on_head(struct conn *conn, const struct http_head *head)
 {
     struct visit *visit = conn->owner;
     struct visit_page *page = &visit->page;
-    /* Content-Length is not trusted with memory: the buffer doubles as bytes arrive. */
-    size_t size = STORE_HEADROOM + head->raw.len + STORE_TAILROOM;
+    /* Content-Length is hardly trusted with memory: the buffer doubles as bytes arrive. */
+    size_t promised = head->content_length > 0 ? (size_t)head->content_length : 0;
+    size_t size =
+        STORE_HEADROOM + head->raw.len + buffer_pool_trusts(visit->visits->pages, promised) + STORE_TAILROOM;
     if (!buffer_reserve(visit->visits->pages, &page->buffer, size, 0)) {
         run_out_of_memory(visit, size);
         return;

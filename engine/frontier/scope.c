@@ -43,6 +43,7 @@ enum { CACHED_UNKNOWN, CACHED_IN, CACHED_OUT };
 struct scope_loop {
     const struct scope *scope;
     pcre2_match_data *match;
+    uint16_t good_port; /* the last one that is no bad port: most links have it, too */
     struct {
         uint64_t hash;
         uint8_t answer;
@@ -190,6 +191,7 @@ struct scope_loop *scope_loop_create(const struct scope *scope)
     if (!loop)
         return NULL;
     loop->scope = scope;
+    loop->good_port = 80;
     loop->match = pcre2_match_data_create(1, NULL);
     if (loop->match)
         return loop;
@@ -314,8 +316,9 @@ static struct scope_answer ask_limits(struct scope_loop *loop, const struct url 
         return out(SCOPE_URL_BYTES, none);
     if (has_long_name(url))
         return out(SCOPE_NAME_BYTES, none);
-    if (has_bad_port(tuning, url))
+    if (url->port != loop->good_port && has_bad_port(tuning, url))
         return out(SCOPE_BAD_PORT, none);
+    loop->good_port = url->port;
     if (context->is_embed && tuning->embeds == TUNING_EMBEDS_NO)
         return out(SCOPE_EMBED, none);
     if (tuning->depth_max && context->depth > tuning->depth_max)
@@ -326,7 +329,7 @@ static struct scope_answer ask_limits(struct scope_loop *loop, const struct url 
     if (segments > tuning->path_repeats_max &&
         scope_repeats_itself(url_path(url), (unsigned)tuning->path_repeats_max))
         return out(SCOPE_PATH_REPEATS, none);
-    if ((item = find_extension(tuning, url_path(url))).ptr)
+    if (tuning->skip_extensions[0] && (item = find_extension(tuning, url_path(url))).ptr)
         return out(SCOPE_EXTENSION, item);
     if ((match = first_match(loop, &loop->scope->exclude, url_page(url))) >= 0)
         return out(SCOPE_EXCLUDE, loop->scope->exclude.text[match]);

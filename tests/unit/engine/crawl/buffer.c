@@ -62,3 +62,17 @@ TEST(what_could_fit_is_told_from_what_never_will)
     buffer_release(&pool, &large);
     buffer_pool_fini(&pool);
 }
+
+TEST(promises_are_believed_up_to_a_length_and_while_there_is_room)
+{
+    struct buffer_pool pool;
+    struct buffer buffer = {0};
+    buffer_pool_init(&pool, 16 * LEAST);
+    CHECK_INT(buffer_pool_trusts(&pool, 100), 100);
+    CHECK_INT(buffer_pool_trusts(&pool, SIZE_MAX), BUFFER_PROMISE_BYTES);
+    CHECK(buffer_reserve(&pool, &buffer, 8 * LEAST, 0));
+    CHECK_INT(buffer_pool_trusts(&pool, 100), 0);
+    buffer_release(&pool, &buffer);
+    CHECK_INT(buffer_pool_trusts(&pool, 100), 100);
+    buffer_pool_fini(&pool);
+}
