@@ -68,3 +68,8 @@
 #define DECODE_BUFFER_BYTES 16384
 /* decode: RFC 9659 lets a zstd body ask for a window of 8 MiB at most. */
 #define DECODE_ZSTD_WINDOW_LOG_MAX 23
+/* simhash: the part of a page that is looked at: under a millisecond. Longer pages have said what they are by then. */
+#define SIMHASH_BYTES_MAX (1u << 20)
+/* simhash: fewer shingles say nothing: with so few, one word more or less changes most bits, and pages that are nothing
+ * but a title ("Not found") would all be duplicates of each other. */
+#define SIMHASH_SHINGLES_MIN 16
