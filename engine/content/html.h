@@ -85,11 +85,12 @@ struct html_tag {
 };
 
 enum html_flag {
-    HTML_READ_NOSCRIPT = 1 << 0, /* noscript is markup, as without scripting */
-    HTML_READ_STYLES = 1 << 1,   /* report every tag that has a style attribute */
-    HTML_READ_ALL = 1 << 2,      /* report every tag, wherever it is */
-    HTML_PLAIN = 1 << 3,         /* portable code even where the CPU has better */
-    HTML_XML = 1 << 4,           /* XHTML: <script/> is empty, CDATA sections are everywhere */
+    HTML_READ_NOSCRIPT = 1 << 0,   /* noscript is markup, as without scripting */
+    HTML_READ_STYLES = 1 << 1,     /* report every tag that has a style attribute */
+    HTML_READ_ALL = 1 << 2,        /* report every tag, wherever it is */
+    HTML_PLAIN = 1 << 3,           /* portable code even where the CPU has better */
+    HTML_XML = 1 << 4,             /* XHTML: <script/> is empty, CDATA sections are everywhere */
+    HTML_SKIP_ATTRIBUTES = 1 << 5, /* tags are reported without their attributes, which takes less time */
 };
 
 /* Where certain bytes are within 64 bytes from `at`: a bit each. */

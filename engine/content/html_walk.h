@@ -338,11 +338,29 @@ static inline bool WALK(is_wanted)(const struct html_walk *walk, const struct ht
     return (walk->flags & HTML_READ_STYLES) && html_has(tag, HTML_STYLE_ATTRIBUTE);
 }
 
+/* Behind a start tag, as read_attributes does it, for who wants no attributes. */
+static WALK_TARGET const char *WALK(skip_attributes)(struct html_walk *walk, const char *open,
+                                                     struct html_tag *tag)
+{
+    tag->has = 0;
+    tag->is_self_closing = false; /* of meaning only in foreign content and XML */
+    return tag->close = WALK(pass_tag)(walk, open + 1);
+}
+
+/* Whether it is enough to know where a start tag ends. */
+static inline bool WALK(is_brief)(const struct html_walk *walk, enum html_element element)
+{
+    return walk->flags & HTML_SKIP_ATTRIBUTES && !(walk->flags & HTML_XML) && !walk->foreign_depth &&
+           element != HTML_SVG && element != HTML_MATH;
+}
+
 /* A start tag that matters. Sets walk->at behind it and its raw text. True if it is to be reported. */
 static WALK_TARGET bool WALK(start_tag)(struct html_walk *walk, const char *open, struct html_tag *tag)
 {
     struct slice name = slice_between(open + 1, WALK(pass_name)(walk, open + 1, HTML_NAME_END));
-    const char *at = WALK(read_attributes)(walk, name.ptr + name.len, tag);
+    const char *at = WALK(is_brief)(walk, tag->element)
+                         ? WALK(skip_attributes)(walk, open, tag)
+                         : WALK(read_attributes)(walk, name.ptr + name.len, tag);
     walk->at = at ? at : walk->end;
     if (!at)
         return false;
