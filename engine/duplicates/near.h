@@ -42,8 +42,9 @@ struct near_line;
 /* Fingerprints by one part of their bits: those that agree in it, or nearly so, are in the same lines. */
 struct near_table {
     struct near_line *lines;
-    uint64_t lines_count;  /* homes; NEAR_HOPS_MAX more lie behind them */
-    unsigned shift, width; /* the part: `width` bits from bit `shift` on */
+    uint64_t lines_count; /* homes; NEAR_HOPS_MAX more lie behind them */
+    unsigned shift;       /* left, by which the part becomes the highest bits of a word */
+    uint64_t mask;        /* of those */
     uint32_t probes_count;
     const uint64_t *probes; /* changes of the part with which a query looks: none, one bit, two ... */
 };
