@@ -9,11 +9,16 @@
 
 #include "engine/content/encoding.h"
 #include "engine/content/fingerprint.h"
+#include "engine/content/simhash.h"
 #include "engine/url/hash.h"
+
+enum { PAGES_MAX = 256 };
 
 struct corpus {
     char *text; /* all pages in one */
     size_t len;
+    size_t ends[PAGES_MAX]; /* where each page ends in it */
+    unsigned pages;
     char *out;
     iconv_t iconv;
 };
@@ -28,6 +33,8 @@ static void add_page(void *context, const char *relative)
     corpus->text = realloc(corpus->text, corpus->len + len);
     memcpy(corpus->text + corpus->len, page, len);
     corpus->len += len;
+    if (corpus->pages < PAGES_MAX)
+        corpus->ends[corpus->pages++] = corpus->len;
     free(page);
 }
 
@@ -90,6 +97,48 @@ static uint64_t pass_normalise(struct content_row *row)
     return fingerprint_normalise(text_of(row), corpus->out);
 }
 
+/* Page by page: of one long text only the beginning would be read. */
+static uint64_t pass_simhash(struct content_row *row)
+{
+    struct corpus *corpus = row->context;
+    uint64_t sum = 0, hash;
+    for (unsigned i = 0; i < corpus->pages; i++) {
+        size_t begin = i ? corpus->ends[i - 1] : 0;
+        if (simhash_html((struct slice){corpus->text + begin, corpus->ends[i] - begin}, &hash))
+            sum += hash;
+    }
+    return sum;
+}
+
+static uint64_t pass_simhash_plain(struct content_row *row)
+{
+    simhash_use_plain(true);
+    uint64_t sum = pass_simhash(row);
+    simhash_use_plain(false);
+    return sum;
+}
+
+/* The way of a textbook: the normalised form, a hash per pair of words, 64 counters. */
+static uint64_t pass_simhash_textbook(struct content_row *row)
+{
+    struct corpus *corpus = row->context;
+    size_t len = fingerprint_normalise(text_of(row), corpus->out), before = 0, at = 0;
+    int32_t counters[64] = {0};
+    uint64_t simhash = 0;
+    while (at < len) {
+        const char *space = memchr(corpus->out + at, ' ', len - at);
+        size_t end = space ? (size_t)(space - corpus->out) : len;
+        uint64_t hash = hash_bytes(corpus->out + before, end - before);
+        for (unsigned bit = 0; bit < 64; bit++)
+            counters[bit] += hash >> bit & 1 ? 1 : -1;
+        before = at;
+        at = end + 1;
+    }
+    for (unsigned bit = 0; bit < 64; bit++)
+        simhash |= (uint64_t)(counters[bit] > 0) << bit;
+    return simhash;
+}
+
 static uint64_t pass_is_utf8(struct content_row *row)
 {
     return encoding_is_utf8(text_of(row));
@@ -142,6 +191,10 @@ static struct content_row rows[] = {
 #endif
     ROW("sha1/xxh3", "the 64-bit hash of the sieve", CONTENT_BASELINE, pass_hash),
     ROW("normalise/page", "the form for near-duplicates", CONTENT_OURS, pass_normalise),
+    ROW("simhash/page", "SimHash of each page", CONTENT_OURS, pass_simhash),
+    ROW("simhash/plain", "the same in portable C", CONTENT_OURS, pass_simhash_plain),
+    ROW("simhash/textbook", "normalise, hash pairs of words, count 64 times", CONTENT_BASELINE,
+        pass_simhash_textbook),
     ROW("encoding/is-utf8", "whether a page is UTF-8", CONTENT_OURS, pass_is_utf8),
     ROW("encoding/windows-1252", "a page to UTF-8, our own way", CONTENT_OURS, pass_windows_1252),
     ROW("encoding/windows-1251", "a page to UTF-8 through iconv", CONTENT_OURS, pass_windows_1251),

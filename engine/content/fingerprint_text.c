@@ -118,7 +118,7 @@ size_t fingerprint_normalise(struct slice html, char *out)
     struct html_tag tag;
     struct words words = {out, 0};
     const char *from = html.ptr;
-    html_init(&walk, html, HTML_READ_ALL | HTML_READ_NOSCRIPT);
+    html_init(&walk, html, HTML_READ_ALL | HTML_READ_NOSCRIPT | HTML_SKIP_ATTRIBUTES);
     while (html_next(&walk, &tag)) {
         add_run(&words, slice_between(from, tag.open));
         from = tag.close;
