@@ -10,7 +10,7 @@
  *
  * Why it is correct. The writer of a log raises `reserved` to the end of what it is going to write, writes the words,
  * and publishes the position in a cell. Who reads the cell sees the words as they were written, or as a later
- * copy overwrote them (R1, A1). Each word is written with release and read with acquire: a reader who got a
+ * copy overwrote them (R1, A1). Each word is written with release, and read with acquire if it goes into a copy: a reader who got a
  * single word of a later copy sees the value of `reserved` that the writer had set before it (R2, A2). Therefore
  * the reader looks at `reserved` last: if it is not more than a whole log beyond the position, then no word was
  * a later one, and the copy is whole. Lengths are checked before they are used, since a length may be part of a
@@ -126,8 +126,8 @@ static bool read_copy(struct exact_log *log, uint64_t position, struct key key, 
     uint32_t len = (uint32_t)(header >> 32);
     if ((uint32_t)header != key.third || len > URL_BYTES_MAX || words_of(len) > log->words_count - at)
         return false;
-    if (lf_load(&words[1], acquire) != key.first || lf_load(&words[2], acquire) != key.second) /* A2 */
-        return false;
+    if (lf_load(&words[1], relaxed) != key.first || lf_load(&words[2], relaxed) != key.second)
+        return false;                            /* nothing of these goes into the copy: they need no order */
     copy->date_us = lf_load(&words[3], acquire); /* A2 */
     copy->url_len = len;
     for (uint32_t i = FIXED_WORDS; i < words_of(len); i++) {
@@ -166,7 +166,7 @@ static uint64_t reserve(struct exact_log *log, uint32_t words)
         forgotten += !is_gap;
     }
     if (forgotten)
-        lf_fetch_add(&log->overwritten, forgotten, relaxed);
+        lf_store(&log->overwritten, lf_load(&log->overwritten, relaxed) + forgotten, relaxed);
     lf_store(&log->reserved, end, relaxed);
     if (gap)
         write_word(log, begin, (uint64_t)GAP << 32 | gap);
@@ -226,7 +226,7 @@ void exact_add(struct exact *exact, unsigned loop, const unsigned char digest[EX
         memcpy(&word, source.url.ptr + at, rest < 8 ? rest : 8);
         write_word(log, position + FIXED_WORDS + at / 8, word);
     }
-    lf_fetch_add(&log->added, 1, relaxed);
+    lf_store(&log->added, lf_load(&log->added, relaxed) + 1, relaxed);
     enter(exact, bucket_of(exact, key), make_cell(key, loop, position));
 }
 
