@@ -14,6 +14,7 @@ enum lycosa_exit {
 int lycosa_robots_main(int argc, char **argv);
 int lycosa_url_main(int argc, char **argv);
 int lycosa_links_main(int argc, char **argv);
+int lycosa_fingerprint_main(int argc, char **argv);
 int lycosa_fetch_main(int argc, char **argv);
 int lycosa_crawl_main(int argc, char **argv);
 int lycosa_state_main(int argc, char **argv);

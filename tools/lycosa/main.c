@@ -15,6 +15,7 @@ static const struct command commands[] = {
     {"robots", lycosa_robots_main, "robots --agent NAME [--json] FILE [URL...]     may it be fetched, and which rule says so"},
     {"url", lycosa_url_main, "url [--base URL] [--canonical RULE,...] [--surt] [--json]     URLs on stdin, normalised"},
     {"links", lycosa_links_main, "links --base URL [--content-type TYPE] [--forms] [--noscript] [--css] [--json] FILE     its links"},
+    {"fingerprint", lycosa_fingerprint_main, "fingerprint FILE...     SimHash, SHA-1, words of pages, and how near they are to each other"},
     {"fetch", lycosa_fetch_main, "fetch [-o DIR] [--connections N] [--repeat N] [--json] ... URL...       bodies to stdout or files"},
     {"crawl", lycosa_crawl_main, "crawl [-c tuning.ini] [-o DIR] [--max-pages N] [--max-time S] [--threads N] SEED... | --resume DIR     fetch a web"},
     {"state", lycosa_state_main, "state DIR     what a crawl has done, and whether it can be resumed"},
