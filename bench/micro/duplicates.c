@@ -17,6 +17,7 @@
 enum { REPEATS_MAX = 64, URL_BYTES = 80 };
 
 static struct {
+    const char *filter; /* rows whose group (near, set, brute, exact) it names; NULL for all */
     uint64_t known;
     unsigned distance, repeats;
 } settings = {.known = 1000000, .distance = 3, .repeats = 5};
@@ -211,11 +212,17 @@ static void measure_exact(uint64_t asked)
     exact_fini(&exact);
 }
 
+static bool is_wanted(const char *group)
+{
+    return !settings.filter || strcmp(settings.filter, group) == 0;
+}
+
 static bool read_options(int argc, char **argv)
 {
     static const struct option options[] = {{"known", required_argument, NULL, 'k'},
                                             {"distance", required_argument, NULL, 'd'},
                                             {"repeats", required_argument, NULL, 'r'},
+                                            {"filter", required_argument, NULL, 'f'},
                                             {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'k')
@@ -224,26 +231,34 @@ static bool read_options(int argc, char **argv)
             settings.distance = (unsigned)strtoul(optarg, NULL, 10);
         else if (option == 'r')
             settings.repeats = (unsigned)strtoul(optarg, NULL, 10);
+        else if (option == 'f')
+            settings.filter = optarg;
         else
             return false;
     }
-    return optind == argc && settings.known >= 1000 && settings.distance <= NEAR_DISTANCE_MAX &&
+    bool has_rows = is_wanted("near") || is_wanted("set") || is_wanted("brute") || is_wanted("exact");
+    return has_rows && optind == argc && settings.known >= 1000 && settings.distance <= NEAR_DISTANCE_MAX &&
            settings.repeats && settings.repeats <= REPEATS_MAX;
 }
 
 int main(int argc, char **argv)
 {
     if (!read_options(argc, argv)) {
-        fprintf(stderr, "usage: bench_duplicates [--known N] [--distance 0-7] [--repeats N]\n");
+        fprintf(stderr, "usage: bench_duplicates [--known N] [--distance 0-7] [--repeats N] [--filter "
+                        "near|set|brute|exact]\n");
         return 2;
     }
     uint64_t asked = settings.known / 20 < 200000 ? settings.known / 20 : 200000;
     printf("%llu known, distance %u, gcc %s, %s\n", (unsigned long long)settings.known, settings.distance,
            __VERSION__, BENCH_FLAGS);
     printf("%-34s %10s %10s %10s %10s %8s\n", "", "ns median", "least", "most", "found", "bytes");
-    measure_near(asked);
-    measure_set(asked);
-    measure_brute_force();
-    measure_exact(asked);
+    if (is_wanted("near"))
+        measure_near(asked);
+    if (is_wanted("set"))
+        measure_set(asked);
+    if (is_wanted("brute"))
+        measure_brute_force();
+    if (is_wanted("exact"))
+        measure_exact(asked);
     return 0;
 }
