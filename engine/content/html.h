@@ -90,7 +90,7 @@ enum html_flag {
     HTML_READ_ALL = 1 << 2,        /* report every tag, wherever it is */
     HTML_PLAIN = 1 << 3,           /* portable code even where the CPU has better */
     HTML_XML = 1 << 4,             /* XHTML: <script/> is empty, CDATA sections are everywhere */
-    HTML_SKIP_ATTRIBUTES = 1 << 5, /* tags are reported without their attributes, which takes less time */
+    HTML_SKIP_ATTRIBUTES = 1 << 5, /* attributes, and names of end tags, are left out: takes less time */
 };
 
 /* Where certain bytes are within 64 bytes from `at`: a bit each. */

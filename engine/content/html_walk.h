@@ -404,6 +404,22 @@ static WALK_TARGET bool WALK(end_tag)(struct html_walk *walk, const char *open, 
     return (tag->element == HTML_A && walk->template_depth == 0) || (walk->flags & HTML_READ_ALL);
 }
 
+/* A tag of which nobody wants more than its place. True if it is reported: the document does not end in it. */
+static inline WALK_TARGET bool WALK(brief_tag)(struct html_walk *walk, const char *open, struct html_tag *tag)
+{
+    tag->is_end = open[1] == '/';
+    const char *close = WALK(pass_tag)(walk, open + 1 + tag->is_end);
+    walk->at = close ? close : walk->end;
+    if (!close)
+        return false;
+    tag->has = 0;
+    tag->is_self_closing = tag->is_foreign = false;
+    tag->open = open;
+    tag->close = close;
+    tag->body = (struct slice){close, 0};
+    return true;
+}
+
 /* Pauses the walk: reports a tag of no interest, so that the caller can do something else. */
 static WALK_TARGET __attribute__((noinline)) bool WALK(rest)(struct html_walk *walk, const char *at,
                                                              struct html_tag *tag)
@@ -422,10 +438,15 @@ static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
     const char *at = walk->at, *end = walk->end;
     /* No tag that matters is shorter than "</a>". */
     while (end - at >= 4 && end - (at = WALK(seek_tag)(walk, at)) >= 4) {
+        bool is_brief = walk->flags & HTML_READ_ALL && WALK(is_brief)(walk, HTML_OTHER);
         bool is_careful = walk->foreign_depth || walk->flags & (HTML_READ_STYLES | HTML_READ_ALL | HTML_XML);
         if (html_is(at[1], HTML_LETTER)) {
             tag->element = html_may_matter(at + 1) ? html_element_at(at + 1, end) : HTML_OTHER;
-            if (tag->element != HTML_OTHER || is_careful) {
+            if (is_brief && tag->element <= HTML_A) {
+                if (WALK(brief_tag)(walk, at, tag))
+                    return true;
+                at = walk->at;
+            } else if (tag->element != HTML_OTHER || is_careful) {
                 if (WALK(start_tag)(walk, at, tag))
                     return true;
                 at = walk->at;
@@ -433,7 +454,12 @@ static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
                 at = WALK(pass_tag)(walk, at + 1);
             }
         } else if (at[1] == '/' && html_is(at[2], HTML_LETTER)) {
-            if (is_careful || html_end_may_matter(at + 2)) {
+            if (is_brief && !html_end_may_matter(at + 2)) {
+                tag->element = HTML_OTHER;
+                if (WALK(brief_tag)(walk, at, tag))
+                    return true;
+                at = walk->at;
+            } else if (is_careful || html_end_may_matter(at + 2)) {
                 if (WALK(end_tag)(walk, at, tag))
                     return true;
                 at = walk->at;
