@@ -1,6 +1,8 @@
 /* Every bound of engine/duplicates, with the reason for its value. */
 #pragma once
 
+#include <stdint.h>
+
 /* near: the largest distance. A query for 7 looks at some five hundred lines of memory; pages further apart than
  * that are different pages. */
 #define NEAR_DISTANCE_MAX 7
@@ -8,6 +10,8 @@
 #define NEAR_TABLES_MAX 4
 /* near: the least memory: a few hundred fingerprints in each generation. */
 #define NEAR_BYTES_MIN (1u << 18)
+/* near: the most memory: of more, a part of the fingerprints' bits cannot tell the lines apart. */
+#define NEAR_BYTES_MAX (UINT64_C(1) << 40)
 /* near: generations that are held. When memory is full the oldest is dropped: an eighth of all. */
 #define NEAR_GENERATIONS 8
 /* near: how many lines beyond its own a fingerprint may be put. Who floods one line with made-up pages fills these,

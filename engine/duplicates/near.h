@@ -26,7 +26,7 @@
 #include "lockfree/atomic.h"
 
 struct near_options {
-    uint64_t bytes;    /* at least NEAR_BYTES_MIN; near_bytes_for tells what a number of pages takes */
+    uint64_t bytes; /* NEAR_BYTES_MIN to NEAR_BYTES_MAX; near_bytes_for tells what a number of pages takes */
     unsigned distance; /* pages within so many bits are near-duplicates: 0 to NEAR_DISTANCE_MAX */
 };
 

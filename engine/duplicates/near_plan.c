@@ -140,7 +140,8 @@ static void fill_tables(struct near *near, const struct near_plan *plan)
 
 int near_init(struct near *near, const struct near_options *options)
 {
-    assert(options->bytes >= NEAR_BYTES_MIN && options->distance <= NEAR_DISTANCE_MAX);
+    assert(options->bytes >= NEAR_BYTES_MIN && options->bytes <= NEAR_BYTES_MAX);
+    assert(options->distance <= NEAR_DISTANCE_MAX);
     struct near_plan plan = near_plan(options->bytes, options->distance);
     assert(plan.tables_count);
     /* The lists of probes come on top: some kilobytes. */

@@ -1,6 +1,8 @@
 #include "engine/duplicates/exact.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "tests/support/check.h"
 
@@ -126,5 +128,11 @@ TEST(a_full_log_forgets_its_oldest_copies)
 TEST(memory_that_is_not_there_is_an_error)
 {
     struct exact exact;
-    CHECK(exact_init(&exact, &(struct exact_options){.bytes = UINT64_C(1) << 48, .loops = 1}) < 0);
+    struct rlimit before, little = {.rlim_cur = 1u << 20};
+    CHECK_INT(getrlimit(RLIMIT_AS, &before), 0);
+    little.rlim_max = before.rlim_max;
+    CHECK_INT(setrlimit(RLIMIT_AS, &little), 0);
+    int error = exact_init(&exact, &(struct exact_options){.bytes = UINT64_C(1) << 36, .loops = 1});
+    CHECK_INT(setrlimit(RLIMIT_AS, &before), 0);
+    CHECK_INT(error, -ENOMEM);
 }

@@ -2,7 +2,9 @@
  * other as can be. */
 #include "engine/duplicates/near.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "engine/duplicates/near_parts.h"
 #include "tests/support/check.h"
@@ -132,7 +134,7 @@ TEST(every_pattern_of_three_bits_is_found)
 TEST(each_layout_covers_its_distance)
 {
     for (unsigned distance = 0; distance <= NEAR_DISTANCE_MAX; distance++)
-        for (uint64_t bytes = NEAR_BYTES_MIN; bytes <= UINT64_C(1) << 40; bytes *= 2) {
+        for (uint64_t bytes = NEAR_BYTES_MIN; bytes <= NEAR_BYTES_MAX; bytes *= 2) {
             struct near_plan plan = near_plan(bytes, distance);
             unsigned width = 0, sum = 0;
             CHECK(plan.tables_count);
@@ -213,5 +215,11 @@ TEST(a_flood_of_one_line_is_bounded)
 TEST(memory_that_is_not_there_is_an_error)
 {
     struct near near;
-    CHECK(near_init(&near, &(struct near_options){.bytes = UINT64_C(1) << 48, .distance = 3}) < 0);
+    struct rlimit before, little = {.rlim_cur = 1u << 20};
+    CHECK_INT(getrlimit(RLIMIT_AS, &before), 0);
+    little.rlim_max = before.rlim_max;
+    CHECK_INT(setrlimit(RLIMIT_AS, &little), 0);
+    int error = near_init(&near, &(struct near_options){.bytes = UINT64_C(1) << 36, .distance = 3});
+    CHECK_INT(setrlimit(RLIMIT_AS, &before), 0);
+    CHECK_INT(error, -ENOMEM);
 }
