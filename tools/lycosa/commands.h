@@ -19,3 +19,5 @@ int lycosa_fetch_main(int argc, char **argv);
 int lycosa_crawl_main(int argc, char **argv);
 int lycosa_state_main(int argc, char **argv);
 int lycosa_why_main(int argc, char **argv);
+int lycosa_index_main(int argc, char **argv);
+int lycosa_archive_main(int argc, char **argv);

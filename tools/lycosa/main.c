@@ -20,6 +20,8 @@ static const struct command commands[] = {
     {"crawl", lycosa_crawl_main, "crawl [-c tuning.ini] [-o DIR] [--max-pages N] [--max-time S] [--threads N] SEED... | --resume DIR     fetch a web"},
     {"state", lycosa_state_main, "state DIR     what a crawl has done, and whether it can be resumed"},
     {"why", lycosa_why_main, "why DIR URL     what became of a URL in a crawl"},
+    {"index", lycosa_index_main, "index [-o OUT.cdxj] [--force] [--memory SIZE] WARC|CDXJ|DIR...     an index of WARC files"},
+    {"archive", lycosa_archive_main, "archive get DIR|CDXJ... URL | check PATH... | cat FILE... | list FILE...     reads WARC files"},
     {NULL, NULL, NULL},
 };
 /* clang-format on */
