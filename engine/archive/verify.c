@@ -71,11 +71,13 @@ static void check_digest(struct verify *verify, enum warc_field field, struct fi
 static void check_id(struct verify *verify, enum warc_field field)
 {
     struct slice value = verify->reader.record.head.fields[field], name = warc_head_field_name(field);
+    if (value.len == 0)
+        return;
     struct slice uri = warc_head_uri(value);
     bool is_bad = uri.len + 2 != value.len || !memchr(uri.ptr, ':', uri.len);
     for (size_t i = 0; i < uri.len; i++)
         is_bad |= slice_is_space(uri.ptr[i]);
-    if (value.ptr && is_bad)
+    if (is_bad)
         problem(verify, "%.*s is no URI in angle brackets", (int)name.len, name.ptr);
 }
 

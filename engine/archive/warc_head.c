@@ -159,6 +159,8 @@ static bool is_date(struct slice date)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd";
     size_t i = 0;
+    if (date.len == 0)
+        return false;
     for (; i < date.len && i < sizeof form - 1; i++)
         if (form[i] == 'd' ? !is_digit(date.ptr[i]) : date.ptr[i] != form[i])
             break;

@@ -174,7 +174,7 @@ static inline struct slice warc_file_noise(size_t len, unsigned seed)
 /* A file on disk, below `directory`. Returns its path, static storage. */
 static inline const char *warc_file_save(const char *directory, const char *name, struct slice bytes)
 {
-    static char path[300];
+    static char path[400];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *out = fopen(path, "w");
     CHECK(out && fwrite(bytes.ptr, 1, bytes.len, out) == bytes.len && fclose(out) == 0);
