@@ -58,6 +58,10 @@ static bool load_dictionary(struct members *members)
     struct slice head = look(members, 0, ZSTD_FRAME_SKIPPABLE_HEAD_BYTES);
     if (!zstd_frame_is_dictionary(head))
         return !has_failed(members);
+    if (head.len < ZSTD_FRAME_SKIPPABLE_HEAD_BYTES) {
+        fail_truncated(members, head.len);
+        return false;
+    }
     uint32_t len = zstd_frame_skippable_bytes(head);
     if (len > MEMBERS_DICTIONARY_BYTES_MAX) {
         fail(members, ARCHIVE_BAD_DICTIONARY, 0, "the dictionary is longer than 8 MiB");

@@ -62,7 +62,8 @@ static int add_folder(struct archive_paths *paths, const char *folder)
         char path[1200];
         int len = snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
         bool fits = len > 0 && (size_t)len < sizeof path;
-        bool is_wanted = warc_end_length(path) || archive_paths_is_index(path);
+        bool is_hidden = names[i]->d_name[0] == '.';
+        bool is_wanted = !is_hidden && (warc_end_length(path) || archive_paths_is_index(path));
         paths->open_count += ends_with(path, ".open");
         if (is_wanted && !error && (!fits || !add_file(paths, path)))
             error = fits ? ENOMEM : ENAMETOOLONG;
