@@ -263,8 +263,11 @@ static enum members_step next_gzip(struct members *members, struct slice *piece)
         inflate->next_out = (uint8_t *)members->piece;
         inflate->avail_out = MEMBERS_PIECE_BYTES;
         int result = isal_inflate(inflate);
-        size_t made = MEMBERS_PIECE_BYTES - inflate->avail_out, taken = bytes.len - inflate->avail_in;
-        members->next += taken;
+        size_t made = MEMBERS_PIECE_BYTES - inflate->avail_out;
+        /* ISA-L may give back bytes of a call before; and after an error it may count more than there were. */
+        ptrdiff_t taken = (const char *)inflate->next_in - bytes.ptr;
+        taken = taken > (ptrdiff_t)bytes.len ? (ptrdiff_t)bytes.len : taken;
+        members->next += (uint64_t)taken;
         if (result < 0)
             return fail_gzip(members, result);
         if (made)

@@ -30,7 +30,7 @@ static uint64_t find(struct lookup *lookup, struct lookup_question question)
 TEST(the_nearest_capture_is_found_in_all_indexes)
 {
     static struct lookup lookup;
-    char paths[2][300];
+    char paths[2][400];
     CHECK(mkdtemp(directory));
     snprintf(paths[0], sizeof paths[0], "%s", warc_file_save(directory, "a.cdxj", slice_of(first)));
     snprintf(paths[1], sizeof paths[1], "%s", warc_file_save(directory, "b.cdxj", slice_of(second)));
