@@ -58,53 +58,120 @@ static void compress_plain(uint32_t state[5], const unsigned char *bytes, size_t
     }
 }
 
+/* Whole blocks, and the state they are added to. */
+struct stream {
+    uint32_t *state;
+    const unsigned char *bytes;
+};
+
 #if defined(__x86_64__)
 #define SHA_TARGET __attribute__((target("sha,sse4.1")))
 
+/* One stream of blocks. All of it stays in registers, since every index is a constant. */
+struct lane {
+    __m128i abcd, last;   /* the state; `last` has e in its upper word */
+    __m128i begin;        /* abcd before the block */
+    __m128i before, w[4]; /* of the rounds */
+};
+
+static inline SHA_TARGET __attribute__((always_inline)) void lane_begin(struct lane *lane,
+                                                                        const uint32_t state[5])
+{
+    lane->abcd = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0x1b);
+    lane->last = _mm_set_epi32((int)state[4], 0, 0, 0);
+}
+
+static inline SHA_TARGET __attribute__((always_inline)) void lane_finish(const struct lane *lane,
+                                                                         uint32_t state[5])
+{
+    _mm_storeu_si128((__m128i *)state, _mm_shuffle_epi32(lane->abcd, 0x1b));
+    state[4] = (uint32_t)_mm_extract_epi32(lane->last, 3);
+}
+
+static inline SHA_TARGET __attribute__((always_inline)) void lane_open(struct lane *lane,
+                                                                       const unsigned char *bytes)
+{
+    const __m128i big_endian = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
+    const __m128i *block = (const __m128i *)bytes;
+    lane->begin = lane->abcd;
+    lane->w[0] = _mm_shuffle_epi8(_mm_loadu_si128(block), big_endian);
+    lane->w[1] = _mm_shuffle_epi8(_mm_loadu_si128(block + 1), big_endian);
+    lane->w[2] = _mm_shuffle_epi8(_mm_loadu_si128(block + 2), big_endian);
+    lane->w[3] = _mm_shuffle_epi8(_mm_loadu_si128(block + 3), big_endian);
+}
+
+static inline SHA_TARGET __attribute__((always_inline)) void lane_close(struct lane *lane)
+{
+    lane->last = _mm_sha1nexte_epu32(lane->before, lane->last);
+    lane->abcd = _mm_add_epi32(lane->abcd, lane->begin);
+}
+
 /* Four rounds, the i-th of twenty: `before` keeps the state that the next four need, and the words of the
- * message that are used up make room for those of four quadruples later. Unrolled, all of it stays in
- * registers, and the message is computed while the rounds wait for each other. */
-#define FOUR_ROUNDS(i, function)                                                                             \
+ * message that are used up make room for those of four quadruples later. Unrolled, the message is computed
+ * while the rounds wait for each other. */
+#define FOUR_ROUNDS(lane, i, function)                                                                       \
     do {                                                                                                     \
-        __m128i e = (i) ? _mm_sha1nexte_epu32(before, w[(i) % 4]) : _mm_add_epi32(last, w[0]);               \
-        before = abcd;                                                                                       \
-        abcd = _mm_sha1rnds4_epu32(abcd, e, function);                                                       \
+        __m128i e = (i) ? _mm_sha1nexte_epu32((lane).before, (lane).w[(i) % 4])                              \
+                        : _mm_add_epi32((lane).last, (lane).w[0]);                                           \
+        (lane).before = (lane).abcd;                                                                         \
+        (lane).abcd = _mm_sha1rnds4_epu32((lane).abcd, e, function);                                         \
         if ((i) < 16)                                                                                        \
-            w[(i) % 4] = _mm_sha1msg2_epu32(                                                                 \
-                _mm_xor_si128(_mm_sha1msg1_epu32(w[(i) % 4], w[((i) + 1) % 4]), w[((i) + 2) % 4]),           \
-                w[((i) + 3) % 4]);                                                                           \
+            (lane).w[(i) % 4] = _mm_sha1msg2_epu32(                                                          \
+                _mm_xor_si128(_mm_sha1msg1_epu32((lane).w[(i) % 4], (lane).w[((i) + 1) % 4]),                \
+                              (lane).w[((i) + 2) % 4]),                                                      \
+                (lane).w[((i) + 3) % 4]);                                                                    \
     } while (0)
 
-#define TWENTY_ROUNDS(i, function)                                                                           \
+#define TWENTY_ROUNDS(step, i, function)                                                                     \
     do {                                                                                                     \
-        FOUR_ROUNDS(i, function);                                                                            \
-        FOUR_ROUNDS((i) + 1, function);                                                                      \
-        FOUR_ROUNDS((i) + 2, function);                                                                      \
-        FOUR_ROUNDS((i) + 3, function);                                                                      \
-        FOUR_ROUNDS((i) + 4, function);                                                                      \
+        step(i, function);                                                                                   \
+        step((i) + 1, function);                                                                             \
+        step((i) + 2, function);                                                                             \
+        step((i) + 3, function);                                                                             \
+        step((i) + 4, function);                                                                             \
+    } while (0)
+
+#define EIGHTY_ROUNDS(step)                                                                                  \
+    do {                                                                                                     \
+        TWENTY_ROUNDS(step, 0, 0);                                                                           \
+        TWENTY_ROUNDS(step, 5, 1);                                                                           \
+        TWENTY_ROUNDS(step, 10, 2);                                                                          \
+        TWENTY_ROUNDS(step, 15, 3);                                                                          \
     } while (0)
 
 static SHA_TARGET void compress_sha(uint32_t state[5], const unsigned char *bytes, size_t blocks)
 {
-    const __m128i big_endian = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    __m128i abcd = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0x1b);
-    __m128i last = _mm_set_epi32((int)state[4], 0, 0, 0);
+    struct lane one;
+    lane_begin(&one, state);
     for (; blocks; blocks--, bytes += BLOCK_BYTES) {
-        const __m128i *block = (const __m128i *)bytes;
-        __m128i begin = abcd, before;
-        __m128i w[4] = {_mm_shuffle_epi8(_mm_loadu_si128(block), big_endian),
-                        _mm_shuffle_epi8(_mm_loadu_si128(block + 1), big_endian),
-                        _mm_shuffle_epi8(_mm_loadu_si128(block + 2), big_endian),
-                        _mm_shuffle_epi8(_mm_loadu_si128(block + 3), big_endian)};
-        TWENTY_ROUNDS(0, 0);
-        TWENTY_ROUNDS(5, 1);
-        TWENTY_ROUNDS(10, 2);
-        TWENTY_ROUNDS(15, 3);
-        last = _mm_sha1nexte_epu32(before, last);
-        abcd = _mm_add_epi32(abcd, begin);
+        lane_open(&one, bytes);
+#define STEP(i, function) FOUR_ROUNDS(one, i, function)
+        EIGHTY_ROUNDS(STEP);
+#undef STEP
+        lane_close(&one);
     }
-    _mm_storeu_si128((__m128i *)state, _mm_shuffle_epi32(abcd, 0x1b));
-    state[4] = (uint32_t)_mm_extract_epi32(last, 3);
+    lane_finish(&one, state);
+}
+
+/* Each round waits for the one before it; those of the other stream fill the time. */
+static SHA_TARGET void compress_sha_both(struct stream *a, struct stream *b, size_t blocks)
+{
+    struct lane one, two;
+    lane_begin(&one, a->state);
+    lane_begin(&two, b->state);
+    for (size_t i = 0; i < blocks; i++) {
+        lane_open(&one, a->bytes + i * BLOCK_BYTES);
+        lane_open(&two, b->bytes + i * BLOCK_BYTES);
+#define STEP(i, function)                                                                                    \
+    FOUR_ROUNDS(one, i, function);                                                                           \
+    FOUR_ROUNDS(two, i, function)
+        EIGHTY_ROUNDS(STEP);
+#undef STEP
+        lane_close(&one);
+        lane_close(&two);
+    }
+    lane_finish(&one, a->state);
+    lane_finish(&two, b->state);
 }
 #endif
 
@@ -138,6 +205,18 @@ static void compress(uint32_t state[5], const unsigned char *bytes, size_t block
     compress_plain(state, bytes, blocks);
 }
 
+static void compress_both(struct stream a, struct stream b, size_t blocks)
+{
+#if defined(__x86_64__)
+    if (has_sha && !use_plain) {
+        compress_sha_both(&a, &b, blocks);
+        return;
+    }
+#endif
+    compress_plain(a.state, a.bytes, blocks);
+    compress_plain(b.state, b.bytes, blocks);
+}
+
 void fingerprint_sha1_init(struct fingerprint_sha1 *sha1)
 {
     static const uint32_t initial[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
@@ -167,6 +246,40 @@ void fingerprint_sha1_push(struct fingerprint_sha1 *sha1, struct slice bytes)
     if (bytes.len)
         memcpy(sha1->block, bytes.ptr, bytes.len);
     sha1->pending = (uint32_t)bytes.len;
+}
+
+/* Completes the block that is begun; returns what is left of the bytes. */
+static struct slice complete_block(struct fingerprint_sha1 *sha1, struct slice bytes)
+{
+    size_t wanted = sha1->pending ? BLOCK_BYTES - sha1->pending : 0;
+    size_t len = bytes.len < wanted ? bytes.len : wanted;
+    fingerprint_sha1_push(sha1, (struct slice){bytes.ptr, len});
+    return slice_skip(bytes, len);
+}
+
+void fingerprint_sha1_push_both(struct fingerprint_sha1 *a, struct fingerprint_sha1 *b, struct slice bytes)
+{
+    struct slice rest_a = complete_block(a, bytes), rest_b = complete_block(b, bytes);
+    size_t blocks = (rest_a.len < rest_b.len ? rest_a.len : rest_b.len) / BLOCK_BYTES;
+    if (blocks)
+        compress_both((struct stream){a->state, (const unsigned char *)rest_a.ptr},
+                      (struct stream){b->state, (const unsigned char *)rest_b.ptr}, blocks);
+    a->bytes += blocks * BLOCK_BYTES;
+    b->bytes += blocks * BLOCK_BYTES;
+    fingerprint_sha1_push(a, slice_skip(rest_a, blocks * BLOCK_BYTES));
+    fingerprint_sha1_push(b, slice_skip(rest_b, blocks * BLOCK_BYTES));
+}
+
+void fingerprint_sha1_pair(struct slice head, struct slice body, unsigned char block[FINGERPRINT_SHA1_BYTES],
+                           unsigned char payload[FINGERPRINT_SHA1_BYTES])
+{
+    struct fingerprint_sha1 of_block, of_payload;
+    fingerprint_sha1_init(&of_block);
+    fingerprint_sha1_init(&of_payload);
+    fingerprint_sha1_push(&of_block, head);
+    fingerprint_sha1_push_both(&of_block, &of_payload, body);
+    fingerprint_sha1_finish(&of_block, block);
+    fingerprint_sha1_finish(&of_payload, payload);
 }
 
 void fingerprint_sha1_finish(struct fingerprint_sha1 *sha1, unsigned char digest[FINGERPRINT_SHA1_BYTES])

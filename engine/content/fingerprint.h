@@ -23,6 +23,13 @@ void fingerprint_sha1_init(struct fingerprint_sha1 *sha1);
 void fingerprint_sha1_push(struct fingerprint_sha1 *sha1, struct slice bytes);
 void fingerprint_sha1_finish(struct fingerprint_sha1 *sha1, unsigned char digest[FINGERPRINT_SHA1_BYTES]);
 
+/* The same bytes to two digests, which takes little longer than one where the CPU has SHA instructions: the rounds of
+ * one fill the time in which those of the other wait. */
+void fingerprint_sha1_push_both(struct fingerprint_sha1 *a, struct fingerprint_sha1 *b, struct slice bytes);
+/* Both digests of a response: of head and body, and of the body alone. */
+void fingerprint_sha1_pair(struct slice head, struct slice body, unsigned char block[FINGERPRINT_SHA1_BYTES],
+                           unsigned char payload[FINGERPRINT_SHA1_BYTES]);
+
 /* RFC 4648 base32 of a SHA-1 digest, upper case, no terminating NUL. */
 void fingerprint_base32(const unsigned char digest[FINGERPRINT_SHA1_BYTES],
                         char text[FINGERPRINT_BASE32_CHARS]);
