@@ -64,7 +64,8 @@ struct visit_page {
     unsigned tags;                        /* once read: of head and body; enum robots_tag */
     enum fetch_outcome cut_by;            /* what ended the body early; FETCH_DONE: nothing */
     enum fetch_outcome outcome;           /* once read */
-    unsigned char digest[FINGERPRINT_SHA1_BYTES]; /* once read or prepared, if there is a store */
+    unsigned char digest[FINGERPRINT_SHA1_BYTES];       /* once read or prepared, if there is a store */
+    unsigned char block_digest[FINGERPRINT_SHA1_BYTES]; /* once read, if it is stored with one and not long */
     size_t starved_bytes; /* memory in use when there was too little to read it; else 0 */
 };
 
@@ -154,6 +155,9 @@ void visit_release_place(struct visit *visit);
 
 /* SHA-1 of the body as received. */
 void visit_digest(const struct visit_page *page, unsigned char *digest);
+/* Makes the digests of a page that is not long, at once, so that its bytes are gone through once. Changes the head as
+ * it is to be stored. */
+void visit_make_digests(struct visit *visit);
 struct visit_record {
     struct slice url, path;
 };

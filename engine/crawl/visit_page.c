@@ -173,7 +173,7 @@ static void finish_reading(struct reading *reading)
         return;
     visit->page.is_unwanted = is_unwanted(visit);
     if (!reading->until_ns)
-        visit_digest(&visit->page, visit->page.digest);
+        visit_make_digests(visit);
 }
 
 bool visit_read_page(struct visit *visit)

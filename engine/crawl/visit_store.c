@@ -15,6 +15,27 @@ void visit_digest(const struct visit_page *page, unsigned char *digest)
     fingerprint_sha1_finish(&sha1, digest);
 }
 
+/* Whether the store gets the block's digest from here: of long pages it makes both itself. */
+static bool has_block_digest(const struct visit *visit)
+{
+    return visit->visits->tuning->fixed.store.block_digest && !visit->page.is_unwanted &&
+           !visit_is_long(visit);
+}
+
+void visit_make_digests(struct visit *visit)
+{
+    struct visit_page *page = &visit->page;
+    char *head = visit_response(page);
+    if (!has_block_digest(visit)) {
+        visit_digest(page, page->digest);
+        return;
+    }
+    store_hide_chunks(head, page->head_len);
+    fingerprint_sha1_pair((struct slice){head, page->head_len},
+                          (struct slice){head + page->head_len, page->body_len}, page->block_digest,
+                          page->digest);
+}
+
 /* The request as it was sent, for its record. */
 static struct slice write_request(struct visit *visit, struct slice path, char *buffer, size_t size)
 {
@@ -52,6 +73,7 @@ static struct store_page describe(struct visit *visit, const struct visit_record
         .tls_protocol = visit->tls_protocol,
         .tls_suite = visit->tls_suite,
         .payload_digest = page->digest,
+        .block_digest = has_block_digest(visit) ? page->block_digest : NULL,
         .is_unwanted = page->is_unwanted,
     };
 }
@@ -89,7 +111,7 @@ static bool store_robots(struct visit *visit, const struct visit_record *record)
     if (visit_is_long(visit))
         progress = visit_prepare(visit, record, clock_now_ns() + VISIT_STORE_NS_MAX);
     else
-        visit_digest(&visit->page, visit->page.digest);
+        visit_make_digests(visit);
     if (progress == STORE_MORE)
         return false;
     if (visit->page.is_unwanted || (progress == STORE_READY && visit_store(visit, record)))

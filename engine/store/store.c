@@ -187,7 +187,8 @@ static bool begin_file(struct store *store)
                                .id = store->warcinfo,
                                .date_us = clock_wall_us(),
                                .filename = slice_of(store->filename),
-                               .block = {block, (size_t)len}};
+                               .block = {block, (size_t)len},
+                               .omits_block_digest = !tuning->fixed.store.block_digest};
     char header[WARC_HEADER_BYTES_MAX];
     size_t header_len = warc_write_header(header, &info);
     char *start = block - header_len;
@@ -204,13 +205,13 @@ bool store_open(struct store *store)
     return !is_due || store->job.phase >= STORE_PACKS || begin_file(store);
 }
 
-void store_hide_chunks(const struct store_page *page)
+void store_hide_chunks(char *head, size_t len)
 {
     static const char from[] = "\ntransfer-encoding", to[] = "\nX-Transfer-Coding";
-    char *head = page->response;
-    for (size_t i = 0; i + sizeof from - 1 <= page->head_len; i++)
-        if (head[i] == '\n' && strncasecmp(head + i, from, sizeof from - 1) == 0)
-            memcpy(head + i, to, sizeof to - 1);
+    const char *end = head + len;
+    for (char *line = head; (line = memchr(line, '\n', (size_t)(end - line))); line++)
+        if ((size_t)(end - line) >= sizeof from - 1 && strncasecmp(line, from, sizeof from - 1) == 0)
+            memcpy(line, to, sizeof to - 1);
 }
 
 struct slice store_frame(struct store *store, const struct store_page *page, const struct warc_id *id,
@@ -232,6 +233,7 @@ struct slice store_frame(struct store *store, const struct store_page *page, con
         .payload = {page->response + page->head_len, page->body_len},
         .payload_digest = page->payload_digest,
         .block_digest = block_digest,
+        .omits_block_digest = !store->tuning->fixed.store.block_digest,
     };
     char header[WARC_HEADER_BYTES_MAX];
     size_t len = warc_write_header(header, &record);
@@ -255,6 +257,7 @@ void store_add_request(struct store *store, const struct store_page *page, const
         .tls_protocol = page->tls_protocol,
         .tls_suite = page->tls_suite,
         .block = page->request,
+        .omits_block_digest = !store->tuning->fixed.store.block_digest,
     };
     size_t len = warc_write_header(record, &request);
     assert(len + page->request.len + WARC_TRAILER_BYTES <= sizeof record);
@@ -274,8 +277,9 @@ bool store_add(struct store *store, const struct store_page *page)
     if (!store_open(store))
         return false;
     struct warc_id response = warc_ids_next(&store->ids);
-    store_hide_chunks(page);
-    write_record(store, store_frame(store, page, &response, NULL));
+    if (!page->block_digest)
+        store_hide_chunks(page->response, page->head_len);
+    write_record(store, store_frame(store, page, &response, page->block_digest));
     store_add_request(store, page, &response);
     return true;
 }

@@ -39,7 +39,9 @@ struct store_page {
     struct slice tls_protocol; /* "tls/1.2"; empty: plain */
     struct slice tls_suite;
     unsigned char *payload_digest; /* SHA-1 of the body; store_prepare writes it */
-    bool is_unwanted;              /* store_prepare makes the digest and nothing else */
+    /* SHA-1 of head and body, after store_hide_chunks. NULL: the store makes it if it is wanted, as store_prepare does. */
+    const unsigned char *block_digest;
+    bool is_unwanted; /* store_prepare makes the digest and nothing else */
 };
 
 enum store_progress {
@@ -61,6 +63,7 @@ struct store_job {
     const char *response; /* tells pages apart */
     enum store_phase phase;
     bool is_unwanted;
+    bool has_block_digest;
     bool is_full;      /* the last step found no room */
     bool is_awaited;   /* by another long page, since the last store_turn */
     struct slice rest; /* of what the phase works on */
@@ -116,14 +119,15 @@ void store_turn(struct store *store);
 /* Whether store_prepare has work, for the page at hand or one that waits, that need not wait for the disk. */
 bool store_has_work(const struct store *store);
 
+/* Renames the field Transfer-Encoding of a head in place: both names have 17 letters. */
+void store_hide_chunks(char *head, size_t len);
+
 /* Shared by store*.c only. */
 
 /* The most bytes that a record of this length takes in a file. */
 size_t store_bound(size_t bytes);
 /* Opens a file if none is open or the open one is long enough. False: no room now. */
 bool store_open(struct store *store);
-/* Renames the field Transfer-Encoding in place: both names have 17 letters. */
-void store_hide_chunks(const struct store_page *page);
 /* Writes header and end of the response record around the response. `block_digest` may be NULL. */
 struct slice store_frame(struct store *store, const struct store_page *page, const struct warc_id *id,
                          const unsigned char *block_digest);

@@ -10,15 +10,17 @@ static struct slice body_of(const struct store_page *page)
     return (struct slice){page->response + page->head_len, page->body_len};
 }
 
-static void begin(struct store_job *job, const struct store_page *page)
+static void begin(struct store *store, const struct store_page *page)
 {
+    struct store_job *job = &store->job;
     job->response = page->response;
     job->is_unwanted = page->is_unwanted;
     job->phase = STORE_DIGESTS;
     job->date_us = page->date_us;
     job->rest = body_of(page);
+    job->has_block_digest = !page->is_unwanted && store->tuning->fixed.store.block_digest;
     if (!page->is_unwanted)
-        store_hide_chunks(page);
+        store_hide_chunks(page->response, page->head_len);
     fingerprint_sha1_init(&job->payload);
     fingerprint_sha1_init(&job->block);
     fingerprint_sha1_push(&job->block, (struct slice){page->response, page->head_len});
@@ -28,9 +30,10 @@ static void digest_some(struct store_job *job, const struct store_page *page)
 {
     size_t len = job->rest.len < STORE_DIGEST_STEP_BYTES ? job->rest.len : STORE_DIGEST_STEP_BYTES;
     struct slice part = {job->rest.ptr, len};
-    fingerprint_sha1_push(&job->payload, part);
-    if (!job->is_unwanted)
-        fingerprint_sha1_push(&job->block, part);
+    if (job->has_block_digest)
+        fingerprint_sha1_push_both(&job->block, &job->payload, part);
+    else
+        fingerprint_sha1_push(&job->payload, part);
     job->rest = slice_skip(job->rest, len);
     if (job->rest.len)
         return;
@@ -49,7 +52,7 @@ static void open_file(struct store *store, const struct store_page *page)
     job->id = warc_ids_next(&store->ids);
     struct store_page dated = *page;
     dated.date_us = job->date_us;
-    job->rest = store_frame(store, &dated, &job->id, digest);
+    job->rest = store_frame(store, &dated, &job->id, job->has_block_digest ? digest : NULL);
     packer_begin(&job->packer);
     job->phase = STORE_PACKS;
 }
@@ -72,7 +75,7 @@ enum store_progress store_prepare(struct store *store, const struct store_page *
 {
     struct store_job *job = &store->job;
     if (job->phase == STORE_IDLE) {
-        begin(job, page);
+        begin(store, page);
     } else if (!store_holds(store, page->response)) {
         job->is_awaited = true;
         return job->is_full ? STORE_FULL : STORE_MORE;

@@ -170,7 +170,7 @@ size_t warc_write_header(char *buffer, const struct warc_record *record)
     }
     if (record->block_digest)
         put_digest(&writer, "WARC-Block-Digest", record->block_digest);
-    else
+    else if (!record->omits_block_digest)
         put_digest_of(&writer, "WARC-Block-Digest", record->block);
     if (record->payload_digest)
         put_digest(&writer, "WARC-Payload-Digest", record->payload_digest);

@@ -48,6 +48,7 @@ struct warc_record {
     struct slice payload;                /* the part of the block that is the entity; only of a response */
     const unsigned char *payload_digest; /* SHA-1, if the caller has it already */
     const unsigned char *block_digest;   /* likewise */
+    bool omits_block_digest;             /* the field is left out */
 };
 
 /* Writes the header to `buffer` of WARC_HEADER_BYTES_MAX bytes, digests computed, and returns its length. */

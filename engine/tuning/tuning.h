@@ -186,6 +186,7 @@ struct store_tuning_fixed {
     uint64_t kind;     /* enum tuning_store */
     uint64_t compress; /* enum tuning_compress */
     uint64_t level;
+    bool block_digest;
     uint64_t warc; /* enum tuning_warc */
     uint64_t file_bytes;
     uint64_t buffer_bytes;

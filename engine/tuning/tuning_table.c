@@ -222,6 +222,8 @@ const struct tuning_key tuning_keys[] = {
      "each WARC record a gzip member of its own, or plain"},
     {"store", "level", TUNING_COUNT, AT(fixed.store.level), "1", 1, 12, NULL,
      "effort of the compression; above 1, records that would take milliseconds are compressed in steps, by zlib at 8 or less"},
+    {"store", "block-digest", TUNING_BOOL, AT(fixed.store.block_digest), "yes", 0, 1, NULL,
+     "records have a WARC-Block-Digest, of head and body, beside the WARC-Payload-Digest, of the body alone"},
     {"store", "warc-version", TUNING_CHOICE, AT(fixed.store.warc), "1.1", 0, 1, "1.1 1.0",
      "WARC/1.1, or 1.0 for readers that know no later one (bsdtar)"},
     {"store", "file-bytes", TUNING_BYTES, AT(fixed.store.file_bytes), "1GB", 65536, 1e13, NULL,

@@ -48,6 +48,35 @@ TEST(pages_at_every_effort)
     }
 }
 
+TEST(pages_without_a_digest_of_the_block)
+{
+    static const enum tuning_compress ways[] = {TUNING_COMPRESS_NONE, TUNING_COMPRESS_GZIP};
+    for (int i = 0; i < 2; i++) {
+        set_up();
+        tuning.fixed.store.compress = ways[i];
+        tuning.fixed.store.block_digest = false;
+        check_pages(40);
+    }
+}
+
+/* The caller has gone through the bytes already. */
+TEST(a_digest_of_the_block_may_be_given)
+{
+    static char buffer[STORE_HEADROOM + sizeof HEAD + 5000 + STORE_TAILROOM];
+    unsigned char block[FINGERPRINT_SHA1_BYTES], payload[FINGERPRINT_SHA1_BYTES];
+    set_up();
+    begin();
+    struct store_page page = page_in(buffer, 5000, "http://a.it/");
+    store_hide_chunks(page.response, page.head_len);
+    fingerprint_sha1_pair((struct slice){page.response, page.head_len},
+                          (struct slice){page.response + page.head_len, page.body_len}, block, payload);
+    page.block_digest = block;
+    page.payload_digest = payload;
+    CHECK(store_add(&store, &page));
+    finish();
+    CHECK_INT(check_files().responses, 1);
+}
+
 TEST(pages_that_are_not_packed)
 {
     set_up();

@@ -106,7 +106,10 @@ static inline void open_record(struct record *record)
     record->block.len = strtoul(field(record, "Content-Length"), NULL, 10);
     CHECK_INT(end + 4 + record->block.len + 4 - record->text, record->len);
     CHECK(memcmp(record->text + record->len - 4, "\r\n\r\n", 4) == 0);
-    check_digest(record, "WARC-Block-Digest", record->block);
+    if (tuning.fixed.store.block_digest)
+        check_digest(record, "WARC-Block-Digest", record->block);
+    else
+        CHECK(!memmem(record->text, (size_t)(record->block.ptr - record->text), "Block-Digest", 12));
 }
 
 /* What a file of the store holds. */
