@@ -17,3 +17,9 @@
 #define PACKER_ZLIB_STEP_BYTES (1u << 11)
 /* packer: the highest level of zlib. Level 9 takes up to five times as long and gains less than one per cent. */
 #define PACKER_ZLIB_LEVEL_MAX 8
+/* dictionary: its length, about what zstd itself takes for one. */
+#define DICTIONARY_BYTES (1u << 16)
+/* dictionary: the records it is trained on: their bytes, those of one, and how many. */
+#define DICTIONARY_SAMPLES_BYTES (1u << 21)
+#define DICTIONARY_SAMPLE_BYTES  (1u << 15)
+#define DICTIONARY_SAMPLES_MAX   1024
