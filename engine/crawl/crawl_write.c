@@ -87,12 +87,20 @@ bool crawl_make_room(struct crawl *crawl)
     return false;
 }
 
+static void serve_stores(struct crawl *crawl)
+{
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        if (crawl->loops[i].visits.store)
+            store_serve(crawl->loops[i].visits.store);
+}
+
 uint64_t crawl_write(void *owner, uint64_t now_ns)
 {
     struct crawl *crawl = owner;
     uint64_t wait_ns, commits = crawl->commit.commits;
     take_error(crawl, commit_turn(&crawl->commit, now_ns, &wait_ns));
     take_error(crawl, crawl_serve_spills(crawl));
+    serve_stores(crawl);
     if (sieve_uses_disk(&crawl->sieve))
         take_error(crawl, crawl_start_mill(crawl));
     take_error(crawl, lf_load(&crawl->mill.error, relaxed));

@@ -3,7 +3,7 @@
 
 /* store: the longest response that is stored at once, up to this store.level; longer ones are stored in steps. It takes
  * three milliseconds at most for the data that is hardest to compress, at level 12 less than five. Without compression
- * it is as at level 1. */
+ * it is as at level 1; zstd is as fast up to level 4, and up to 8 as gzip at 5. */
 #define STORE_WHOLE_BYTES_LEVEL_1  (1u << 18)
 #define STORE_WHOLE_BYTES_LEVEL_5  (1u << 16)
 #define STORE_WHOLE_BYTES_LEVEL_6  (1u << 15)
@@ -12,11 +12,24 @@
 #define STORE_DIGEST_STEP_BYTES (1u << 18)
 /* packer: bytes per step of igzip or of a copy: half a millisecond. */
 #define PACKER_STEP_BYTES (1u << 18)
+/* packer: bytes per step of zstd, which is its block: a third of a millisecond at level 1. */
+#define PACKER_ZSTD_STEP_BYTES (1u << 17)
+/* packer: the highest level of zstd: a block of the hardest data takes 3 ms, at level 10 five and at 12 thirteen. */
+#define PACKER_ZSTD_LEVEL_MAX 8
 /* packer: bytes per step of zlib: a twentieth of a millisecond for most data, two for the hardest at
  * PACKER_ZLIB_LEVEL_MAX. */
 #define PACKER_ZLIB_STEP_BYTES (1u << 11)
 /* packer: the highest level of zlib. Level 9 takes up to five times as long and gains less than one per cent. */
 #define PACKER_ZLIB_LEVEL_MAX 8
+/* press: bytes of a record that are looked at to tell whether codes fit it: a fifth of a microsecond. */
+#define PRESS_PROBES 128
+/* press: records whose letters are counted for codes, and records until they are counted again. Counting takes as long
+ * as compressing. */
+#define PRESS_CODES_SAMPLES 32
+#define PRESS_CODES_PERIOD  4096
+/* press: codes are for a record whose letters are longer by less than this part. It saves half the time and costs a
+ * twentieth more bytes where they fit; where they do not, soon more than the time is worth. */
+#define PRESS_CODES_SLACK 4
 /* dictionary: its length, about what zstd itself takes for one. */
 #define DICTIONARY_BYTES (1u << 16)
 /* dictionary: the records it is trained on: their bytes, those of one, and how many. */

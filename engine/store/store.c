@@ -1,9 +1,8 @@
 #include "engine/store/store.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
-#include <isa-l.h>
-#include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +11,11 @@
 #include "engine/store/limits.h"
 #include "lockfree/clock.h"
 
-/* Incompressible input of n bytes grows by less than n >> GZIP_GROWTH_SHIFT plus this constant, with either
- * library. */
-enum { GZIP_GROWTH_SHIFT = 8, GZIP_EXTRA_BYTES = 512 };
+/* Of the skippable frame with the dictionary. */
+#define STORE_DICTIONARY_MAGIC 0x184D2A5D
 
 /* The longest URL and the other fields. */
 enum { REQUEST_BYTES_MAX = URL_BYTES_MAX + 4096 };
-
-size_t store_bound(size_t bytes)
-{
-    return bytes + (bytes >> GZIP_GROWTH_SHIFT) + GZIP_EXTRA_BYTES;
-}
 
 /* The longest response that is stored at once. */
 static size_t whole_bytes(const struct tuning *tuning)
@@ -30,6 +23,8 @@ static size_t whole_bytes(const struct tuning *tuning)
     uint64_t level = tuning->fixed.store.level;
     if (tuning->fixed.store.compress == TUNING_COMPRESS_NONE || level <= 1)
         return STORE_WHOLE_BYTES_LEVEL_1;
+    if (tuning->fixed.store.compress == TUNING_COMPRESS_ZSTD)
+        return level <= 4 ? STORE_WHOLE_BYTES_LEVEL_1 : STORE_WHOLE_BYTES_LEVEL_5;
     if (level <= 5)
         return STORE_WHOLE_BYTES_LEVEL_5;
     return level <= 6 ? STORE_WHOLE_BYTES_LEVEL_6 : STORE_WHOLE_BYTES_LEVEL_12;
@@ -38,24 +33,10 @@ static size_t whole_bytes(const struct tuning *tuning)
 /* Bytes that must be free in the outlet before a page is begun, because a page must be whole in one file. */
 static size_t room_needed(size_t response_bytes, size_t request_bytes)
 {
-    return store_bound(response_bytes + WARC_HEADER_BYTES_MAX)  /* response */
-           + store_bound(request_bytes + WARC_HEADER_BYTES_MAX) /* request */
-           + 2 * OUTLET_BLOCK_BYTES; /* a warcinfo, and the unused rest of a block when a file begins */
-}
-
-static bool make_compressor(struct store *store)
-{
-    if (store->tuning->fixed.store.compress == TUNING_COMPRESS_NONE)
-        return true;
-    if (store->tuning->fixed.store.level > 1) {
-        store->compressor = libdeflate_alloc_compressor((int)store->tuning->fixed.store.level);
-        return store->compressor;
-    }
-    store->igzip = calloc(1, sizeof *store->igzip);
-    if (!store->igzip)
-        return false;
-    store->igzip->level_buf = malloc(ISAL_DEF_LVL1_DEFAULT);
-    return store->igzip->level_buf;
+    return press_bound(response_bytes + WARC_HEADER_BYTES_MAX)  /* response */
+           + press_bound(request_bytes + WARC_HEADER_BYTES_MAX) /* request */
+           +
+           2 * OUTLET_BLOCK_BYTES; /* a dictionary and a warcinfo, and the unused rest of a block when a file begins */
 }
 
 /* The longest record that is compressed at once. */
@@ -77,10 +58,12 @@ int store_init(struct store *store, const struct tuning *tuning, struct files *f
     int error = outlet_init(&store->outlet, &options);
     if (error)
         return error;
-    store->scratch_bytes = store_bound(record_bytes_max(store));
+    store->scratch_bytes = press_bound(record_bytes_max(store));
     store->scratch = malloc(store->scratch_bytes);
     warc_ids_init(&store->ids);
-    if (packer_init(&store->job.packer, tuning) && make_compressor(store) && store->scratch)
+    bool learns = tuning->fixed.store.compress == TUNING_COMPRESS_ZSTD && tuning->fixed.store.dictionary;
+    if (packer_init(&store->job.packer, tuning) && press_init(&store->press, tuning) && store->scratch &&
+        (!learns || dictionary_init(&store->dictionary, packer_zstd_level(tuning))))
         return 0;
     store_fini(store);
     return -ENOMEM;
@@ -89,53 +72,31 @@ int store_init(struct store *store, const struct tuning *tuning, struct files *f
 /* May be called twice, and after a failed store_init. */
 void store_fini(struct store *store)
 {
-    if (store->compressor)
-        libdeflate_free_compressor(store->compressor);
-    if (store->igzip)
-        free(store->igzip->level_buf);
-    free(store->igzip);
+    press_fini(&store->press);
     free(store->scratch);
     packer_fini(&store->job.packer);
+    dictionary_fini(&store->dictionary);
     outlet_fini(&store->outlet);
-    store->compressor = NULL;
-    store->igzip = NULL;
     store->scratch = NULL;
 }
 
-/* `out` has room for store_bound(record.len). */
-static size_t compress_record(struct store *store, struct slice record, char *out, size_t room)
+void store_serve(struct store *store)
 {
-    if (store->compressor)
-        return libdeflate_gzip_compress(store->compressor, record.ptr, record.len, out, room);
-    uint8_t *level_buf = store->igzip->level_buf;
-    isal_deflate_stateless_init(store->igzip);
-    store->igzip->level = PACKER_IGZIP_LEVEL;
-    store->igzip->level_buf = level_buf;
-    store->igzip->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
-    store->igzip->gzip_flag = IGZIP_GZIP;
-    store->igzip->end_of_stream = 1;
-    store->igzip->flush = NO_FLUSH;
-    store->igzip->next_in = (uint8_t *)(uintptr_t)record.ptr;
-    store->igzip->avail_in = (uint32_t)record.len;
-    store->igzip->next_out = (uint8_t *)out;
-    store->igzip->avail_out = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
-    int result = isal_deflate_stateless(store->igzip);
-    assert(result == COMP_OK);
-    (void)result;
-    return store->igzip->total_out;
+    dictionary_serve(&store->dictionary);
 }
 
 /* The caller has checked that the outlet has room. */
-static void write_record(struct store *store, struct slice record)
+static void write_record(struct store *store, enum press_kind kind, struct slice record)
 {
     size_t written = record.len, room;
+    dictionary_add(&store->dictionary, record);
     if (store->tuning->fixed.store.compress == TUNING_COMPRESS_NONE) {
         outlet_append(&store->outlet, record);
     } else {
         char *space = outlet_space(&store->outlet, &room);
-        bool fits = room >= store_bound(record.len);
-        written =
-            compress_record(store, record, fits ? space : store->scratch, fits ? room : store->scratch_bytes);
+        bool fits = room >= press_bound(record.len);
+        struct packer_room here = {space, room}, aside = {store->scratch, store->scratch_bytes};
+        written = press_record(&store->press, kind, record, fits ? here : aside);
         if (fits)
             outlet_claim(&store->outlet, written);
         else
@@ -146,6 +107,8 @@ static void write_record(struct store *store, struct slice record)
 
 static void name_file(struct store *store)
 {
+    static const char *const suffixes[] = {
+        [TUNING_COMPRESS_GZIP] = ".gz", [TUNING_COMPRESS_NONE] = "", [TUNING_COMPRESS_ZSTD] = ".zst"};
     char date[WARC_DATE_CHARS], digits[18] = {0};
     size_t count = 0;
     warc_write_date(date, clock_wall_us());
@@ -154,7 +117,21 @@ static void name_file(struct store *store)
             digits[count++] = date[i];
     snprintf(store->filename, sizeof store->filename, "%.100s-%s-%05u-%02u.warc%s",
              store->tuning->fixed.store.prefix, digits, store->serial, store->loop,
-             store->tuning->fixed.store.compress == TUNING_COMPRESS_GZIP ? ".gz" : "");
+             suffixes[store->tuning->fixed.store.compress]);
+}
+
+/* The dictionary is a frame that readers skip, at the start of the file. */
+static void add_dictionary(struct store *store)
+{
+    struct dictionary *dictionary = &store->dictionary;
+    uint32_t head[2] = {htole32(STORE_DICTIONARY_MAGIC), htole32((uint32_t)dictionary->bytes)};
+    if (!store->uses_dictionary) {
+        press_use_dictionary(&store->press, dictionary->digested);
+        packer_use_dictionary(&store->job.packer, dictionary->digested);
+        store->uses_dictionary = true;
+    }
+    outlet_append(&store->outlet, (struct slice){(const char *)head, sizeof head});
+    outlet_append(&store->outlet, (struct slice){dictionary->text, dictionary->bytes});
 }
 
 /* Opens a file and writes its first record. False: no room now. */
@@ -170,6 +147,8 @@ static bool begin_file(struct store *store)
     tuning_user_agent(&store->tuning->fixed.crawl, agent, sizeof agent);
     store->serial++;
     store->offset = 0;
+    if (dictionary_ready(&store->dictionary))
+        add_dictionary(store);
     store->warcinfo = warc_ids_next(&store->ids);
     char *block = record + WARC_HEADER_BYTES_MAX;
     const struct tuning *tuning = store->tuning;
@@ -194,14 +173,15 @@ static bool begin_file(struct store *store)
     char *start = block - header_len;
     memcpy(start, header, header_len);
     memcpy(block + len, "\r\n\r\n", WARC_TRAILER_BYTES);
-    write_record(store, slice_between(start, block + len + WARC_TRAILER_BYTES));
+    write_record(store, PRESS_REQUEST, slice_between(start, block + len + WARC_TRAILER_BYTES));
     return true;
 }
 
 /* A long page that is being packed names the warcinfo of the present file, so that file stays open for it. */
 bool store_open(struct store *store)
 {
-    bool is_due = store->serial == 0 || store->offset >= store->tuning->fixed.store.file_bytes;
+    bool is_due = store->serial == 0 || store->offset >= store->tuning->fixed.store.file_bytes ||
+                  (!store->uses_dictionary && dictionary_ready(&store->dictionary));
     return !is_due || store->job.phase >= STORE_PACKS || begin_file(store);
 }
 
@@ -264,7 +244,7 @@ void store_add_request(struct store *store, const struct store_page *page, const
     memcpy(record + len, page->request.ptr, page->request.len);
     len += page->request.len;
     memcpy(record + len, "\r\n\r\n", WARC_TRAILER_BYTES);
-    write_record(store, (struct slice){record, len + WARC_TRAILER_BYTES});
+    write_record(store, PRESS_REQUEST, (struct slice){record, len + WARC_TRAILER_BYTES});
 }
 
 bool store_add(struct store *store, const struct store_page *page)
@@ -279,7 +259,7 @@ bool store_add(struct store *store, const struct store_page *page)
     struct warc_id response = warc_ids_next(&store->ids);
     if (!page->block_digest)
         store_hide_chunks(page->response, page->head_len);
-    write_record(store, store_frame(store, page, &response, page->block_digest));
+    write_record(store, PRESS_RESPONSE, store_frame(store, page, &response, page->block_digest));
     store_add_request(store, page, &response);
     return true;
 }

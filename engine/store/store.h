@@ -1,9 +1,14 @@
-/* The WARC files of a crawl: each loop writes a file of its own, DIR/warc/PREFIX-TIME-SERIAL-LOOP.warc.gz.
+/* The WARC files of a crawl: each loop writes a file of its own, DIR/warc/PREFIX-TIME-SERIAL-LOOP.warc.gz, or
+ * .warc.zst, or .warc.
  *
- * A page becomes a response record and a request record that names it, each a gzip member of its own. The
- * loop makes and compresses them (igzip at level 1, libdeflate above) and hands blocks of them to the
- * housekeeper through an outlet. A body whose transfer was chunked is stored without the chunks, and its
- * field "Transfer-Encoding" is renamed to "X-Transfer-Coding", so that readers do not look for chunks.
+ * A page becomes a response record and a request record that names it, each a gzip member or a zstd frame of
+ * its own. The loop makes and compresses them (press.h) and hands blocks of them to the housekeeper through an
+ * outlet. A body whose transfer was chunked is stored without the chunks, and its field "Transfer-Encoding" is
+ * renamed to "X-Transfer-Coding", so that readers do not look for chunks.
+ *
+ * Files of zstd follow the IIPC's "Zstandard Compression for WARC Files 1.0". A file has a dictionary for all its
+ * frames or none at all. The first file of a loop has none, since the dictionary is trained on what goes there; once it
+ * is ready the next file begins, and that has it.
  *
  * Most pages are stored by one call, store_add. A long page (store_is_long) would hold its loop for too long. Its
  * digests and its response record are made in steps (store_prepare), one page at a time, beside the stream of the
@@ -16,7 +21,9 @@
 
 #include "engine/disk/draft.h"
 #include "engine/disk/outlet.h"
+#include "engine/store/dictionary.h"
 #include "engine/store/packer.h"
+#include "engine/store/press.h"
 #include "engine/store/warc.h"
 #include "engine/tuning/tuning.h"
 #include "net/slice.h"
@@ -82,10 +89,11 @@ struct store {
     char filename[FILES_NAME_BYTES];
     unsigned loop;
     unsigned serial;
-    uint64_t offset; /* in the open file */
-    struct libdeflate_compressor *compressor;
-    struct isal_zstream *igzip;
-    char *scratch; /* a compressed record that does not fit the rest of a block */
+    uint64_t offset; /* behind the last record of the open file, counted from the first one */
+    struct press press;
+    struct dictionary dictionary; /* of zstd */
+    bool uses_dictionary;         /* all frames of the open file do */
+    char *scratch;                /* a compressed record that does not fit the rest of a block */
     size_t scratch_bytes;
     size_t whole_bytes; /* longer responses are long */
     struct store_job job;
@@ -94,6 +102,9 @@ struct store {
 /* Its files are warc/NAME among `files`, which must outlive the store. 0 or a negative errno. */
 int store_init(struct store *store, const struct tuning *tuning, struct files *files, unsigned loop);
 void store_fini(struct store *store);
+
+/* The housekeeper's: starts what takes too long for the loop. */
+void store_serve(struct store *store);
 
 /* Whether a response of this length, head and body, is stored in steps. */
 static inline bool store_is_long(const struct store *store, size_t response_bytes)
@@ -124,8 +135,6 @@ void store_hide_chunks(char *head, size_t len);
 
 /* Shared by store*.c only. */
 
-/* The most bytes that a record of this length takes in a file. */
-size_t store_bound(size_t bytes);
 /* Opens a file if none is open or the open one is long enough. False: no room now. */
 bool store_open(struct store *store);
 /* Writes header and end of the response record around the response. `block_digest` may be NULL. */

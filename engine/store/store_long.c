@@ -53,7 +53,7 @@ static void open_file(struct store *store, const struct store_page *page)
     struct store_page dated = *page;
     dated.date_us = job->date_us;
     job->rest = store_frame(store, &dated, &job->id, job->has_block_digest ? digest : NULL);
-    packer_begin(&job->packer);
+    packer_begin(&job->packer, job->rest.len);
     job->phase = STORE_PACKS;
 }
 
@@ -66,9 +66,12 @@ static void pack_some(struct store *store)
     if (job->is_full)
         return;
     size_t before = room.len;
-    if (packer_step(&job->packer, &job->rest, &room))
-        job->phase = STORE_PACKED;
+    bool is_done = packer_step(&job->packer, &job->rest, &room);
     draft_claim(&job->draft, before - room.len);
+    if (!is_done)
+        return;
+    packer_seal(&job->packer, job->draft.first->bytes, job->draft.bytes);
+    job->phase = STORE_PACKED;
 }
 
 enum store_progress store_prepare(struct store *store, const struct store_page *page, uint64_t until_ns)
@@ -108,7 +111,7 @@ bool store_finish(struct store *store, const struct store_page *page)
     struct store_job *job = &store->job;
     assert(job->phase == STORE_PACKED && store_holds(store, page->response));
     /* The request, and a block because the draft may leave the rest of one unused. */
-    size_t needed = store_bound(page->request.len + WARC_HEADER_BYTES_MAX) + OUTLET_BLOCK_BYTES;
+    size_t needed = press_bound(page->request.len + WARC_HEADER_BYTES_MAX) + OUTLET_BLOCK_BYTES;
     if (outlet_room(&store->outlet) < needed) {
         outlet_flush(&store->outlet);
         return false;

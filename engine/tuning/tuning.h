@@ -23,7 +23,7 @@ enum tuning_sieve {
     TUNING_SIEVE_ROCKSDB,
 };
 enum tuning_store { TUNING_STORE_WARC, TUNING_STORE_NONE };
-enum tuning_compress { TUNING_COMPRESS_GZIP, TUNING_COMPRESS_NONE };
+enum tuning_compress { TUNING_COMPRESS_GZIP, TUNING_COMPRESS_NONE, TUNING_COMPRESS_ZSTD };
 enum tuning_warc { TUNING_WARC_1_1, TUNING_WARC_1_0 };
 enum tuning_embeds { TUNING_EMBEDS_NO, TUNING_EMBEDS_YES, TUNING_EMBEDS_ANYWHERE };
 enum tuning_sitemaps {
@@ -187,6 +187,7 @@ struct store_tuning_fixed {
     uint64_t compress; /* enum tuning_compress */
     uint64_t level;
     bool block_digest;
+    bool dictionary;
     uint64_t warc; /* enum tuning_warc */
     uint64_t file_bytes;
     uint64_t buffer_bytes;

@@ -2,6 +2,9 @@
 import base64
 import hashlib
 import re
+import struct
+import subprocess
+import tempfile
 import zlib
 
 REQUIRED = {"WARC-Record-ID", "Content-Length", "WARC-Date", "WARC-Type"}
@@ -22,9 +25,65 @@ class Record:
         return self.block.split(b"\r\n\r\n", 1)[1]
 
 
+def frames(data):
+    """The start, end, length of content and dictionary of each zstd frame (RFC 8878, 3.1), and what the IIPC's convention
+    asks of it: a length, a checksum, and the dictionary's id if there is a dictionary."""
+    at = 0
+    while at < len(data):
+        magic, size = (int.from_bytes(data[at + i:at + i + 4], "little") for i in (0, 4))
+        if magic & 0xFFFFFFF0 == 0x184D2A50:
+            assert magic != 0x184D2A5D or at == 0, "a dictionary stands at the start"
+            at += 8 + size
+            continue
+        assert magic == 0xFD2FB528, hex(magic)
+        head, end = data[at + 4], at + 5
+        is_single, has_checksum = head >> 5 & 1, head >> 2 & 1
+        end += not is_single
+        dictionary_bytes, length_bytes = (0, 1, 2, 4)[head & 3], (is_single, 2, 4, 8)[head >> 6]
+        dictionary = int.from_bytes(data[end:end + dictionary_bytes], "little")
+        end += dictionary_bytes
+        length = int.from_bytes(data[end:end + length_bytes], "little") + (256 if length_bytes == 2 else 0)
+        end += length_bytes
+        assert length_bytes and has_checksum, "a frame without its length or a checksum"
+        is_last = False
+        while not is_last:
+            block = int.from_bytes(data[end:end + 3], "little")
+            is_last = block & 1
+            end += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
+        end += 4
+        assert end <= len(data), "a frame is cut off"
+        yield at, end, length, dictionary
+        at = end
+
+
+def zstd_members(data):
+    """Unpacked by the program zstd, which skips what is no frame, and cut by the lengths that the frames tell."""
+    with tempfile.NamedTemporaryFile() as dictionary, tempfile.NamedTemporaryFile() as packed:
+        options, name = [], 0
+        if data.startswith(b"\x5d\x2a\x4d\x18"):
+            text = data[8:8 + int.from_bytes(data[4:8], "little")]
+            assert text.startswith(b"\x37\xa4\x30\xec")
+            name = int.from_bytes(text[4:8], "little")
+            dictionary.write(text)
+            dictionary.flush()
+            options = ["-D", dictionary.name]
+        packed.write(data)
+        packed.flush()
+        unpacked = subprocess.run(["zstd", "-d", "-c", *options, packed.name], check=True, capture_output=True).stdout
+    at = 0
+    for _, _, length, dictionary in frames(data):
+        assert dictionary == name, (dictionary, name)
+        yield unpacked[at:at + length]
+        at += length
+    assert at == len(unpacked)
+
+
 def members(path):
-    """Each gzip member of the file, unpacked; the whole file if it is not compressed."""
+    """Each gzip member or zstd frame of the file, unpacked; the records of a file that is not compressed."""
     data = path.read_bytes()
+    if path.suffix == ".zst":
+        yield from zstd_members(data)
+        return
     if path.suffix != ".gz":
         yield from plain_records(data)
         return
@@ -32,6 +91,8 @@ def members(path):
         unpack = zlib.decompressobj(31)
         text = unpack.decompress(data) + unpack.flush()
         assert unpack.eof, "a gzip member is cut off"
+        lengths = len(data) - len(unpack.unused_data), len(text)
+        assert data[3] == 4 and data[10:24] == struct.pack("<H2sHII", 12, b"sl", 8, *lengths), "skip lengths"
         data = unpack.unused_data
         yield text
 

@@ -3,6 +3,7 @@
 
 #include <libdeflate.h>
 #include <stdlib.h>
+#include <zstd.h>
 
 #include "engine/store/limits.h"
 #include "tests/support/check.h"
@@ -16,11 +17,10 @@ struct effort {
     unsigned level;
 };
 
-static const struct effort efforts[] = {{TUNING_COMPRESS_NONE, 1},
-                                        {TUNING_COMPRESS_GZIP, 1},
-                                        {TUNING_COMPRESS_GZIP, 2},
-                                        {TUNING_COMPRESS_GZIP, 6},
-                                        {TUNING_COMPRESS_GZIP, 12}};
+static const struct effort efforts[] = {{TUNING_COMPRESS_NONE, 1},  {TUNING_COMPRESS_GZIP, 1},
+                                        {TUNING_COMPRESS_GZIP, 2},  {TUNING_COMPRESS_GZIP, 6},
+                                        {TUNING_COMPRESS_GZIP, 12}, {TUNING_COMPRESS_ZSTD, 1},
+                                        {TUNING_COMPRESS_ZSTD, 3},  {TUNING_COMPRESS_ZSTD, 12}};
 enum { EFFORTS = sizeof efforts / sizeof efforts[0] };
 
 static void make(struct packer *packer, struct effort effort)
@@ -49,7 +49,7 @@ static size_t pack(struct packer *packer, size_t len, size_t room_bytes)
     struct slice in = {record, len};
     size_t used = 0;
     bool is_done = false;
-    packer_begin(packer);
+    packer_begin(packer, len);
     while (!is_done) {
         size_t before = in.len;
         CHECK(used + room_bytes <= sizeof packed);
@@ -60,22 +60,48 @@ static size_t pack(struct packer *packer, size_t len, size_t room_bytes)
         used = (size_t)(room.out - packed);
     }
     CHECK_INT(in.len, 0);
+    packer_seal(packer, packed, used);
     return used;
+}
+
+/* One member with its lengths, nothing behind it. */
+static size_t unpack_gzip(size_t used)
+{
+    struct libdeflate_decompressor *unpack = libdeflate_alloc_decompressor();
+    size_t in, out;
+    CHECK_INT(libdeflate_gzip_decompress_ex(unpack, packed, used, unpacked, sizeof unpacked, &in, &out),
+              LIBDEFLATE_SUCCESS);
+    CHECK_INT(in, used);
+    libdeflate_free_decompressor(unpack);
+    uint32_t lengths[2];
+    memcpy(lengths, packed + GZIP_HEAD_LENGTHS_AT, sizeof lengths);
+    CHECK(memcmp(packed + 10, "\x0c\0sl\x08\0", 6) == 0);
+    CHECK_INT(le32toh(lengths[0]), used);
+    CHECK_INT(le32toh(lengths[1]), out);
+    return out;
+}
+
+/* One frame with its length and a checksum, nothing behind it. */
+static size_t unpack_zstd(size_t used)
+{
+    CHECK_INT(ZSTD_findFrameCompressedSize(packed, used), used);
+    CHECK(packed[4] & 4);
+    size_t out = ZSTD_decompress(unpacked, sizeof unpacked, packed, used);
+    CHECK_INT(ZSTD_getFrameContentSize(packed, used), out);
+    return out;
 }
 
 static void check_packed(struct effort effort, size_t used, size_t len)
 {
-    struct libdeflate_decompressor *unpack = libdeflate_alloc_decompressor();
-    size_t in = used, out = used;
+    size_t out = used;
     if (effort.compress == TUNING_COMPRESS_GZIP)
-        CHECK_INT(libdeflate_gzip_decompress_ex(unpack, packed, used, unpacked, sizeof unpacked, &in, &out),
-                  LIBDEFLATE_SUCCESS);
+        out = unpack_gzip(used);
+    else if (effort.compress == TUNING_COMPRESS_ZSTD)
+        out = unpack_zstd(used);
     else
         memcpy(unpacked, packed, used);
-    CHECK_INT(in, used); /* one member, nothing behind it */
     CHECK_INT(out, len);
     CHECK(memcmp(unpacked, record, len) == 0);
-    libdeflate_free_decompressor(unpack);
 }
 
 TEST(records_of_every_length_come_out_whole)
@@ -120,12 +146,13 @@ TEST(without_room_nothing_is_lost)
         make(&packer, efforts[e]);
         struct slice in = {record, 1000};
         struct packer_room room = {packed, 0};
-        packer_begin(&packer);
+        packer_begin(&packer, in.len);
         CHECK(!packer_step(&packer, &in, &room));
         CHECK(room.len == 0 && room.out == packed);
         room.len = sizeof packed;
         while (!packer_step(&packer, &in, &room))
             ;
+        packer_seal(&packer, packed, (size_t)(room.out - packed));
         check_packed(efforts[e], (size_t)(room.out - packed), 1000);
         packer_fini(&packer);
     }
@@ -139,10 +166,10 @@ TEST(a_record_that_was_left_in_the_middle_spoils_not_the_next)
         make(&packer, efforts[e]);
         struct slice in = {record, sizeof record};
         struct packer_room room = {packed, sizeof packed};
-        packer_begin(&packer);
+        packer_begin(&packer, in.len);
         CHECK(!packer_step(&packer, &in, &room));
         check_packed(efforts[e], pack(&packer, 100000, 1 << 18), 100000);
-        packer_begin(&packer);
+        packer_begin(&packer, sizeof record);
         in = (struct slice){record, sizeof record};
         room = (struct packer_room){packed, sizeof packed};
         CHECK(!packer_step(&packer, &in, &room));

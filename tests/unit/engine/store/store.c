@@ -1,4 +1,6 @@
 /* Pages go in, files come out. */
+#include <sched.h>
+
 #include "tests/unit/engine/store/store_frame.h"
 
 /* A page whose body is `len` bytes of `byte`, or noise if that is 0. */
@@ -46,6 +48,80 @@ TEST(pages_at_every_effort)
         tuning.fixed.store.level = levels[i];
         check_pages(40);
     }
+}
+
+TEST(pages_in_zstd)
+{
+    static const unsigned levels[] = {1, 3, 12};
+    for (int i = 0; i < 3; i++) {
+        set_up();
+        tuning.fixed.store.compress = TUNING_COMPRESS_ZSTD;
+        tuning.fixed.store.level = levels[i];
+        check_pages(40);
+    }
+}
+
+/* A page in the manner of a site. */
+static bool add_words(unsigned number)
+{
+    static char buffer[STORE_HEADROOM + sizeof HEAD + (1 << 14) + STORE_TAILROOM];
+    struct store_page page = page_in(buffer, 0, "http://a.it/");
+    char *body = page.response + page.head_len;
+    for (unsigned i = 0; i < 200; i++)
+        page.body_len +=
+            (size_t)snprintf(body + page.body_len, 80, "<li><a href=\"/item/%u\">entry %u</a></li>\n",
+                             number * 7919 + i * 104729, number);
+    page.payload_digest = NULL;
+    return store_add(&store, &page);
+}
+
+/* Until it is trained, files have no dictionary; then a new one begins, and all that follow have it. */
+TEST(zstd_learns_a_dictionary)
+{
+    unsigned added = 0;
+    set_up();
+    tuning.fixed.store.compress = TUNING_COMPRESS_ZSTD;
+    begin();
+    while (lf_load(&store.dictionary.stage, relaxed) == DICTIONARY_GATHERS) {
+        CHECK(add_words(added++));
+        CHECK_INT(outlet_drain(&store.outlet), 0);
+    }
+    store_serve(&store);
+    while (!dictionary_ready(&store.dictionary))
+        sched_yield();
+    CHECK_INT(store.serial, 1);
+    uint64_t before = store.offset / added;
+    CHECK(add_words(added++));
+    CHECK_INT(store.serial, 2);
+    CHECK(add("http://a.it/", 1 << 20, 'a')); /* a long one */
+    store.offset = tuning.fixed.store.file_bytes;
+    CHECK_INT(outlet_drain(&store.outlet), 0);
+    for (unsigned i = 0; i < 10; i++)
+        CHECK(add_words(added++));
+    CHECK_INT(store.serial, 3);
+    CHECK(store.offset / 10 < before * 9 / 10);
+    finish();
+    struct summary summary = check_files();
+    CHECK_INT(summary.files, 3);
+    CHECK_INT(summary.dictionaries, 2);
+    CHECK_INT(summary.responses, added + 1);
+}
+
+TEST(zstd_learns_nothing_if_it_is_told_so)
+{
+    set_up();
+    tuning.fixed.store.compress = TUNING_COMPRESS_ZSTD;
+    tuning.fixed.store.dictionary = false;
+    begin();
+    CHECK(!store.dictionary.samples);
+    for (unsigned i = 0; i < 400; i++) {
+        CHECK(add_words(i));
+        CHECK_INT(outlet_drain(&store.outlet), 0);
+        store_serve(&store);
+    }
+    CHECK(!dictionary_ready(&store.dictionary));
+    finish();
+    CHECK_INT(check_files().dictionaries, 0);
 }
 
 TEST(pages_without_a_digest_of_the_block)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "engine/disk/syncer.h"
 #include "engine/store/store.h"
@@ -115,6 +116,7 @@ static inline void open_record(struct record *record)
 /* What a file of the store holds. */
 struct summary {
     unsigned files, records, responses;
+    unsigned dictionaries; /* files that have one */
     size_t payload;
 };
 
@@ -150,46 +152,112 @@ static inline void check_record(struct record *record, unsigned number, struct s
     }
 }
 
-/* The next record of `rest`: a gzip member, or plain text up to its end. */
-static inline struct record next_record(struct slice *rest, bool is_packed)
+/* What is left of a file. */
+struct reader {
+    const char *suffix; /* of its name: ".gz", ".zst" or "" */
+    struct slice rest;
+    ZSTD_DCtx *zstd;
+    unsigned dictionary; /* its id; 0: none */
+};
+
+enum { TEXT_BYTES = 12 << 20 };
+
+static inline uint32_t number_at(const char *bytes)
 {
-    enum { TEXT_BYTES = 12 << 20 };
+    const unsigned char *b = (const unsigned char *)bytes;
+    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+/* A gzip member says in its extra field how long it is, and how long the record. */
+static inline size_t unpack_gzip(struct reader *reader, char *text, size_t *len)
+{
+    struct libdeflate_decompressor *unpack = libdeflate_alloc_decompressor();
+    size_t in = 0;
+    CHECK_INT(libdeflate_gzip_decompress_ex(unpack, reader->rest.ptr, reader->rest.len, text, TEXT_BYTES - 1,
+                                            &in, len),
+              LIBDEFLATE_SUCCESS);
+    libdeflate_free_decompressor(unpack);
+    CHECK(memcmp(reader->rest.ptr + 10, "\x0c\0sl\x08\0", 6) == 0);
+    CHECK_INT(number_at(reader->rest.ptr + 16), in);
+    CHECK_INT(number_at(reader->rest.ptr + 20), *len);
+    return in;
+}
+
+/* A frame has its length, a checksum, and the id of the dictionary if the file has one. */
+static inline size_t unpack_zstd(struct reader *reader, char *text, size_t *len)
+{
+    struct slice rest = reader->rest;
+    size_t in = ZSTD_findFrameCompressedSize(rest.ptr, rest.len);
+    CHECK(!ZSTD_isError(in) && number_at(rest.ptr) == ZSTD_MAGICNUMBER);
+    CHECK(rest.ptr[4] & 4);
+    CHECK_INT(ZSTD_getDictID_fromFrame(rest.ptr, in), reader->dictionary);
+    *len = ZSTD_decompressDCtx(reader->zstd, text, TEXT_BYTES - 1, rest.ptr, in);
+    CHECK_INT(ZSTD_getFrameContentSize(rest.ptr, in), *len);
+    return in;
+}
+
+static inline size_t copy_plain(struct reader *reader, char *text, size_t *len)
+{
+    struct slice rest = reader->rest;
+    const char *next = memmem(rest.ptr + 1, rest.len - 1, "\r\n\r\nWARC/1.1\r\n", 14);
+    *len = next ? (size_t)(next + 4 - rest.ptr) : rest.len;
+    memcpy(text, rest.ptr, *len);
+    return *len;
+}
+
+/* The next record: a gzip member, a zstd frame, or plain text up to its end. */
+static inline struct record next_record(struct reader *reader)
+{
     static char text[TEXT_BYTES]; /* of one record at a time */
     struct record record = {.text = text};
-    size_t in = 0;
-    if (is_packed) {
-        struct libdeflate_decompressor *unpack = libdeflate_alloc_decompressor();
-        CHECK_INT(libdeflate_gzip_decompress_ex(unpack, rest->ptr, rest->len, record.text, TEXT_BYTES - 1,
-                                                &in, &record.len),
-                  LIBDEFLATE_SUCCESS);
-        libdeflate_free_decompressor(unpack);
-    } else {
-        const char *next = memmem(rest->ptr + 1, rest->len - 1, "\r\n\r\nWARC/1.1\r\n", 14);
-        record.len = in = next ? (size_t)(next + 4 - rest->ptr) : rest->len;
-        memcpy(record.text, rest->ptr, record.len);
-    }
+    size_t in;
+    if (strcmp(reader->suffix, ".gz") == 0)
+        in = unpack_gzip(reader, text, &record.len);
+    else if (strcmp(reader->suffix, ".zst") == 0)
+        in = unpack_zstd(reader, text, &record.len);
+    else
+        in = copy_plain(reader, text, &record.len);
     record.text[record.len] = '\0';
-    *rest = slice_skip(*rest, in);
+    reader->rest = slice_skip(reader->rest, in);
     return record;
+}
+
+/* A file may begin with a dictionary for all its frames. */
+static inline void read_dictionary(struct reader *reader)
+{
+    if (reader->rest.len < 8 || number_at(reader->rest.ptr) != 0x184D2A5D)
+        return;
+    struct slice text = {reader->rest.ptr + 8, number_at(reader->rest.ptr + 4)};
+    CHECK(text.len + 8 < reader->rest.len);
+    reader->dictionary = ZSTD_getDictID_fromDict(text.ptr, text.len);
+    CHECK(reader->dictionary >= 32768);
+    CHECK_INT(ZSTD_DCtx_loadDictionary(reader->zstd, text.ptr, text.len), 0);
+    reader->rest = slice_skip(reader->rest, 8 + text.len);
 }
 
 static inline void check_file(const char *name, struct summary *summary)
 {
-    char path[512];
+    static const char *const suffixes[] = {
+        [TUNING_COMPRESS_GZIP] = ".gz", [TUNING_COMPRESS_NONE] = "", [TUNING_COMPRESS_ZSTD] = ".zst"};
+    char path[512], ending[32];
     size_t len;
     snprintf(path, sizeof path, "%s/%s", warcs, name);
     char *bytes = check_read_file(path, &len);
-    struct slice rest = {bytes, len};
-    bool is_packed = strstr(name, ".warc.gz") != NULL;
-    CHECK(strstr(name, is_packed ? "-03.warc.gz" : "-03.warc") && !strstr(name, ".open"));
-    for (unsigned number = 0; rest.len; number++) {
-        struct record record = next_record(&rest, is_packed);
+    struct reader reader = {
+        .suffix = suffixes[tuning.fixed.store.compress], .rest = {bytes, len}, .zstd = ZSTD_createDCtx()};
+    snprintf(ending, sizeof ending, "-03.warc%s", reader.suffix);
+    CHECK_STR(name + strlen(name) - strlen(ending), ending);
+    read_dictionary(&reader);
+    for (unsigned number = 0; reader.rest.len; number++) {
+        struct record record = next_record(&reader);
         check_record(&record, number, summary);
         if (number == 0)
             CHECK_STR(field(&record, "WARC-Filename"), name);
         summary->records++;
     }
     summary->files++;
+    summary->dictionaries += reader.dictionary != 0;
+    ZSTD_freeDCtx(reader.zstd);
     free(bytes);
     unlink(path);
 }

@@ -22,10 +22,9 @@ struct effort {
     enum tuning_compress compress;
     unsigned level;
 };
-static const struct effort efforts[] = {{TUNING_COMPRESS_NONE, 1},
-                                        {TUNING_COMPRESS_GZIP, 1},
-                                        {TUNING_COMPRESS_GZIP, 6},
-                                        {TUNING_COMPRESS_GZIP, 12}};
+static const struct effort efforts[] = {{TUNING_COMPRESS_NONE, 1}, {TUNING_COMPRESS_GZIP, 1},
+                                        {TUNING_COMPRESS_GZIP, 6}, {TUNING_COMPRESS_GZIP, 12},
+                                        {TUNING_COMPRESS_ZSTD, 1}, {TUNING_COMPRESS_ZSTD, 12}};
 enum { EFFORTS = sizeof efforts / sizeof efforts[0] };
 
 static void set_up_long(struct effort effort)
@@ -144,8 +143,10 @@ static void check_longest_whole(struct effort effort, enum text text)
 TEST(what_is_stored_at_once_is_short)
 {
     for (unsigned level = 1; level <= 12; level++)
-        for (enum text text = WORDS; text <= LETTERS; text++)
+        for (enum text text = WORDS; text <= LETTERS; text++) {
             check_longest_whole((struct effort){TUNING_COMPRESS_GZIP, level}, text);
+            check_longest_whole((struct effort){TUNING_COMPRESS_ZSTD, level}, text);
+        }
     check_longest_whole((struct effort){TUNING_COMPRESS_NONE, 1}, WORDS);
 }
 
