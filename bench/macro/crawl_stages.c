@@ -26,6 +26,7 @@ static const struct stage stages[] = {
     {"whole crawl, pages in gzip", WEB_GZIP, "seeds", STORE_NONE},
     {"whole crawl + WARC", WEB_PLAIN, "seeds", "[store]\ncompress = none\n"},
     {"whole crawl + WARC gzip", WEB_PLAIN, "seeds", "[store]\ncompress = gzip\n"},
+    {"whole crawl + WARC zstd", WEB_PLAIN, "seeds", "[store]\ncompress = zstd\n"},
     {"whole crawl over TLS", WEB_TLS, "seeds", STORE_NONE},
 };
 
