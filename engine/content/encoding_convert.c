@@ -135,6 +135,8 @@ size_t encoding_to_utf8(const struct encoding *encoding, struct slice text, char
     iconv(open_now.decoder, NULL, NULL, NULL, NULL);
     char *from = (char *)(uintptr_t)text.ptr, *to = out;
     size_t left = text.len, room = encoding_utf8_bytes_max(text.len);
+    size_t unit =
+        strncmp(encoding->name, "UTF-16", 6) == 0 ? 2 : 1; /* half of a pair must not shift the rest */
     while (left) {
         if (iconv(open_now.decoder, &from, &left, &to, &room) != (size_t)-1)
             break;
@@ -144,8 +146,9 @@ size_t encoding_to_utf8(const struct encoding *encoding, struct slice text, char
         room -= 3;
         if (errno == EINVAL) /* the last character is cut off */
             break;
-        from++;
-        left--;
+        size_t skipped = unit < left ? unit : left;
+        from += skipped;
+        left -= skipped;
     }
     /* Flush: some decoders hold the last letter back in case an accent follows. */
     iconv(open_now.decoder, NULL, NULL, &to, &room);

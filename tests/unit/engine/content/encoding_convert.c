@@ -43,6 +43,18 @@ TEST(malformed_text_becomes_replacement_characters)
     encoding_fini();
 }
 
+TEST(half_a_pair_does_not_shift_what_follows)
+{
+    CHECK_SLICE(converted("utf-16le", SLICE("a\0\0\xd8"
+                                            "b\0c\0")),
+                "a\xef\xbf\xbd"
+                "bc");
+    CHECK_SLICE(converted("utf-16be", SLICE("\0a\xdc\0\0b\0c")), "a\xef\xbf\xbd"
+                                                                 "bc");
+    CHECK_SLICE(converted("utf-16le", SLICE("a\0\0\xd8")), "a\xef\xbf\xbd");
+    encoding_fini();
+}
+
 TEST(each_encoding_of_the_table_can_be_opened)
 {
     static const char *const labels[] = {
