@@ -67,6 +67,10 @@ struct slice encoding_wide_part(const struct encoding *encoding, struct slice do
  * becomes U+FFFD. Returns the length. */
 size_t encoding_to_utf8(const struct encoding *encoding, struct slice text, char *out);
 
+/* The first SNIFF_BYTES_MAX of a document, in an encoding whose markup is ASCII: as they are if `wide` is NULL, else
+ * converted to `room` of encoding_utf8_bytes_max(SNIFF_BYTES_MAX) bytes, without a byte order mark. */
+struct slice encoding_readable_start(const struct encoding *wide, struct slice document, char *room);
+
 /* A URL's UTF-8 text as the URL standard reads it in a document of this encoding: what is not ASCII in the
  * query is percent-encoded in `encoding`, characters that it lacks as %26%23NNN%3B. `out` has room for
  * ENCODING_QUERY_GROWTH * url.len bytes. Returns the length. */

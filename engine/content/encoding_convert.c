@@ -155,6 +155,15 @@ size_t encoding_to_utf8(const struct encoding *encoding, struct slice text, char
     return (size_t)(to - out);
 }
 
+struct slice encoding_readable_start(const struct encoding *wide, struct slice document, char *room)
+{
+    struct slice start = {document.ptr, document.len < SNIFF_BYTES_MAX ? document.len : SNIFF_BYTES_MAX};
+    if (!wide)
+        return start;
+    start = slice_skip(start, encoding_bom(start));
+    return (struct slice){room, encoding_to_utf8(wide, start, room)};
+}
+
 static unsigned utf8_code(const char *text, size_t len)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -7,16 +7,6 @@
 #include "engine/content/link_header.h"
 #include "engine/content/links_meta.h"
 
-/* The start of the body, in an ASCII-compatible encoding. */
-static struct slice readable_start(struct slice body, const struct encoding *wide, char *room)
-{
-    struct slice start = {body.ptr, body.len < SNIFF_BYTES_MAX ? body.len : SNIFF_BYTES_MAX};
-    if (!wide)
-        return start;
-    start = slice_skip(start, encoding_bom(start));
-    return (struct slice){room, encoding_to_utf8(wide, start, room)};
-}
-
 /* Servers send sitemaps with any type, so what was requested as a sitemap is identified by its bytes. A list
  * of URLs begins like any other text: if the server says that it is code, or if it has tags, the server's type
  * is used. */
@@ -37,7 +27,7 @@ static void find_out(struct scan *scan, const struct scan_page *page)
     char room[3 * SNIFF_BYTES_MAX + 4];
     const struct encoding *stated = encoding_stated(page->content_type, page->body);
     const struct encoding *wide = stated && stated->is_wide ? stated : NULL;
-    scan->type = type_of(page, readable_start(page->body, wide, room));
+    scan->type = type_of(page, encoding_readable_start(wide, page->body, room));
     if (scan->type == SNIFF_TEXT && !page->is_sitemap)
         scan->type = SNIFF_EMPTY;
     if (stated)

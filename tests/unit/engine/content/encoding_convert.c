@@ -1,5 +1,6 @@
 #include "engine/content/encoding.h"
 
+#include "engine/content/limits.h"
 #include "tests/support/check.h"
 
 static struct slice converted(const char *label, struct slice text)
@@ -107,4 +108,18 @@ TEST(utf8_at_a_guard_page_is_not_read_beyond)
         CHECK(encoding_is_utf8((struct slice){copy, len}));
         check_guard_free(copy, len);
     }
+}
+
+TEST(the_start_of_a_document_is_readable)
+{
+    static char document[2 * SNIFF_BYTES_MAX], room[3 * SNIFF_BYTES_MAX + 4];
+    const struct encoding *utf16 = encoding_find(SLICE("utf-16le"));
+    CHECK_SLICE(encoding_readable_start(NULL, SLICE("\xff<p>"), room), "\xff<p>");
+    CHECK_SLICE(encoding_readable_start(utf16, SLICE("\xff\xfe<\0p\0>\0"), room), "<p>");
+    memset(document, 'a', sizeof(document));
+    CHECK_INT(encoding_readable_start(NULL, (struct slice){document, sizeof(document)}, room).len,
+              SNIFF_BYTES_MAX);
+    CHECK_INT(encoding_readable_start(utf16, (struct slice){document, sizeof(document)}, room).len,
+              3 * SNIFF_BYTES_MAX / 2);
+    encoding_fini();
 }
