@@ -151,6 +151,47 @@ size_t entity_decode_attribute(struct slice value, char *out)
     return (size_t)(to - out);
 }
 
+/* The longest name that may lack its semicolon: "middot". */
+#define LEGACY_CHARS_MAX 6
+
+/* The named reference that text[1...] begins with; 0 if there is none. In text the longest name that fits counts. */
+static int find_in_text(struct slice text, unsigned code[2], size_t *used)
+{
+    bool legacy;
+    size_t len = 0;
+    while (len < ENTITY_NAME_CHARS_MAX && len + 1 < text.len && is_alnum(text.ptr[len + 1]))
+        len++;
+    if (len + 1 < text.len && text.ptr[len + 1] == ';') {
+        int count = entity_find((struct slice){text.ptr + 1, len}, code, &legacy);
+        *used = len + 2;
+        if (count)
+            return count;
+    }
+    for (len = len < LEGACY_CHARS_MAX ? len : LEGACY_CHARS_MAX; len > 1; len--) {
+        int count = entity_find((struct slice){text.ptr + 1, len}, code, &legacy);
+        *used = len + 1;
+        if (count && legacy)
+            return count;
+    }
+    return 0;
+}
+
+size_t entity_decode_text(struct slice text, char *out, size_t *used)
+{
+    unsigned code[2];
+    if (text.len > 1 && text.ptr[1] == '#') {
+        const char *at = text.ptr + 2;
+        size_t len = decode_numeric(&at, text.ptr + text.len, out);
+        *used = (size_t)(at - text.ptr);
+        return len;
+    }
+    int count = find_in_text(text, code, used);
+    if (count == 0)
+        return 0;
+    size_t len = entity_put_utf8(code[0], out);
+    return count == 1 ? len : len + entity_put_utf8(code[1], out + len);
+}
+
 /* One of XML's five names, or 0. */
 static char xml_entity(struct slice name)
 {

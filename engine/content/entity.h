@@ -1,4 +1,4 @@
-/* Character references (&amp; &#x41;) in attribute values and XML text. */
+/* Character references (&amp; &#x41;) in attribute values, in the text of elements, and in XML. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,6 +14,14 @@
  * U+FFFD. A reference without a semicolon counts as the HTML standard says for attributes: `?a=1&copy=2`
  * stays. Returns the length. */
 size_t entity_decode_attribute(struct slice value, char *out);
+
+/* Room for one decoded reference. */
+#define ENTITY_TEXT_BYTES_MAX 8
+
+/* Decodes the reference that `text` begins with, its '&' included, as in the text of an element: names that may lack
+ * their semicolon do so whatever follows (`&copy2` is (c)2). Writes up to ENTITY_TEXT_BYTES_MAX to `out` and sets
+ * `used`, the bytes of the reference. Returns the length, 0 if it is none. */
+size_t entity_decode_text(struct slice text, char *out, size_t *used);
 
 /* Decodes XML text: the five predefined entities, numeric references and CDATA sections. Others stay as they
  * are. `out` has at least text.len bytes. Returns the length. */

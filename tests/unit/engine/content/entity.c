@@ -46,6 +46,39 @@ TEST(a_missing_semicolon_is_forgiven_where_browsers_do)
     ATTRIBUTE("&hellip", "&hellip");
 }
 
+/* The reference at the start of `written` and the bytes that it takes. */
+static void check_text(const char *written, const char *expected, size_t expected_used)
+{
+    size_t len = strlen(written), used = 0;
+    char out[ENTITY_TEXT_BYTES_MAX], *copy = check_guard_copy(written, len);
+    size_t made = entity_decode_text((struct slice){copy, len}, out, &used);
+    CHECK_SLICE(((struct slice){out, made}), expected);
+    if (made)
+        CHECK_INT(used, expected_used);
+    check_guard_free(copy, len);
+}
+
+TEST(references_in_text_take_the_longest_name)
+{
+    check_text("&amp;b", "&", 5);
+    check_text("&amp", "&", 4);
+    check_text("&copy2", "\xc2\xa9", 5);
+    check_text("&copy=", "\xc2\xa9", 5);
+    check_text("&notin;", "\xe2\x88\x89", 7);
+    check_text("&notit;", "\xc2\xac", 4); /* the standard's own example */
+    check_text("&CounterClockwiseContourIntegral;x", "\xe2\x88\xb3", 33);
+    check_text("&nGt;", "\xe2\x89\xab\xe2\x83\x92", 5);
+    check_text("&#x41;B", "A", 6);
+    check_text("&#65B", "A", 4);
+    check_text("&euro", "", 0);
+    check_text("&unknown;", "", 0);
+    check_text("&", "", 0);
+    check_text("&;", "", 0);
+    check_text("&#", "", 0);
+    check_text("&#x", "", 0);
+    check_text("&aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;", "", 0);
+}
+
 TEST(what_is_no_reference_stays)
 {
     ATTRIBUTE("&", "&");
