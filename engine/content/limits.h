@@ -73,3 +73,11 @@
 /* simhash: fewer shingles say nothing: with so few, one word more or less changes most bits, and pages that are nothing
  * but a title ("Not found") would all be duplicates of each other. */
 #define SIMHASH_SHINGLES_MIN 16
+/* text: bytes read per step: a tenth of a millisecond for most pages, two for the hardest. */
+#define TEXT_STEP_BYTES (1u << 16)
+/* text: bytes converted at a time, in a buffer on the stack of three times the size. Paragraphs are shorter. */
+#define TEXT_PART_BYTES 8192
+/* text: a longer title is cut. Search engines show 60 characters, and hardly any title has 300. */
+#define TEXT_TITLE_BYTES_MAX 1024
+/* text: the part of a title element that is looked at, white space included. */
+#define TEXT_TITLE_SOURCE_BYTES (1u << 14)
