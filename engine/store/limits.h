@@ -36,3 +36,11 @@
 #define DICTIONARY_SAMPLES_BYTES (1u << 21)
 #define DICTIONARY_SAMPLE_BYTES  (1u << 15)
 #define DICTIONARY_SAMPLES_MAX   1024
+/* jsonl: longer text is cut. A short book fits; what is longer is data rather than text to be read. The line is written
+ * at once: four milliseconds for the text that is hardest to escape. */
+#define JSONL_TEXT_BYTES_MAX (1u << 19)
+/* jsonl: a byte becomes \u00XX at most. */
+#define JSONL_ESCAPE_BYTES 6
+/* jsonl: all that is not a string of the page: names and punctuation 140, date 27, digest 37, two numbers 40; and as
+ * much again. */
+#define JSONL_FRAME_BYTES 512
