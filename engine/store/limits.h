@@ -44,3 +44,7 @@
 /* jsonl: all that is not a string of the page: names and punctuation 140, date 27, digest 37, two numbers 40; and as
  * much again. */
 #define JSONL_FRAME_BYTES 512
+/* page_path: a name within a path. File systems allow 255; the rest is for tools that append something to names. */
+#define PAGE_PATH_NAME_BYTES_MAX 200
+/* page_path: a whole path, its NUL included. The kernel takes 4096; half of that is left for the folder in front. */
+#define PAGE_PATH_BYTES_MAX 2048
