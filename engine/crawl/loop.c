@@ -13,7 +13,7 @@
 
 /* The longest sleep: this often a loop checks the phase of the crawl and the ready rings of other loops. */
 #define SLEEP_NS_MAX (50 * CLOCK_NS_PER_MS)
-/* The longest sleep while URLs are on their way from the disk. */
+/* The longest sleep while URLs are on their way from the disk, or wait there for room that idle hosts leave. */
 #define SLEEP_NS_LOADING CLOCK_NS_PER_MS
 /* Memory for lines of crawl.log that are not written yet. */
 enum { LOG_BYTES = 8 << 20 };
@@ -101,6 +101,7 @@ static bool init_visits(struct loop *loop)
         .troubles = &loop->troubles,
         .harvest = &loop->harvest,
         .store = has_store ? &loop->store : NULL,
+        .repeats = &crawl->repeats,
         .gate = &crawl->gate,
         .bandwidth = &crawl->bandwidth,
         .decode = loop->decode,
@@ -352,7 +353,8 @@ static uint64_t sleep_of(struct loop *loop, uint64_t now_ns)
         return 0;
     next_ns = next_ns < visits_ns ? next_ns : visits_ns;
     uint64_t sleep_ns = next_ns <= now_ns ? 0 : next_ns - now_ns;
-    uint64_t max_ns = frontier_is_loading(&loop->frontier) ? SLEEP_NS_LOADING : SLEEP_NS_MAX;
+    bool awaits_room = loop->harvest.spill && spill_count(loop->harvest.spill) > 0;
+    uint64_t max_ns = frontier_is_loading(&loop->frontier) || awaits_room ? SLEEP_NS_LOADING : SLEEP_NS_MAX;
     return sleep_ns < max_ns ? sleep_ns : max_ns;
 }
 
