@@ -170,9 +170,19 @@ static const char *obstacle(struct websim_truth *truth, struct websim_url url)
     return NULL;
 }
 
+/* Which content a page shows: the number of the first page that has it, and whether a sentence was added. */
+static void write_content(const struct websim_page *page, char *out, size_t size)
+{
+    if (page->body == WEBSIM_BODY_HTML)
+        snprintf(out, size, "\t%u/%u%s", (unsigned)page->site.host, (unsigned)page->content,
+                 page->near ? " near" : "");
+    else
+        snprintf(out, size, "\t-");
+}
+
 static void report(struct websim_truth *truth, const struct websim_page *page)
 {
-    char rest[128], digest[40] = "-";
+    char rest[192], digest[40] = "-", content[48] = "";
     const char *note = page->fault != WEBSIM_FAULT_NONE ? websim_fault_word(page->fault)
                        : websim_personality_is_moody(truth->web, page->site.host) ? "retry"
                                                                                   : "-";
@@ -185,7 +195,9 @@ static void report(struct websim_truth *truth, const struct websim_page *page)
         write_digest(truth, digest);
     }
     if (truth->out) {
-        snprintf(rest, sizeof rest, "%zu\t%s\t%s", truth->body.len, digest, note);
+        if (truth->options.contents)
+            write_content(page, content, sizeof content);
+        snprintf(rest, sizeof rest, "%zu\t%s\t%s%s", truth->body.len, digest, note, content);
         print(truth, page->url, page->status, rest);
     }
 }

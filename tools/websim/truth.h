@@ -18,6 +18,7 @@ struct websim_truth_options {
     bool embeds;            /* images and style sheets, too */
     bool sitemaps;          /* and sitemaps that robots.txt names */
     bool accept_expired;    /* certificates */
+    bool contents;          /* also print which pages show the same, or nearly the same */
     bool all;               /* also print what is linked but not to be fetched, and why */
     enum websim_digest digest;
 };
