@@ -156,12 +156,33 @@ static void conclude(struct crawl *crawl)
             hooks->on_note(hooks->owner, crawl->loops[i].message);
     if (hooks->on_note && lf_load(&crawl->mill.error, acquire)) /* A2 pairs with R2 in mill.c */
         hooks->on_note(hooks->owner, crawl->mill.failure.text);
+    if (hooks->on_note && indexer_error(&crawl->indexer))
+        hooks->on_note(hooks->owner, indexer_error(&crawl->indexer));
     status_update(&crawl->status, crawl);
     if (lf_load(&crawl->disk_error, relaxed)) /* the files were cut back to the last commit */
         stats_set(&crawl->status.now.stored, stats_get(&crawl->before.stored) + crawl->stored_committed);
     summary_write(&crawl->status, crawl, crawl->end.why);
     if (hooks->on_status && crawl->end.why != CRAWL_END_FAILED)
         hooks->on_status(hooks->owner, &crawl->status);
+}
+
+/* An index that is not made does no harm: `lycosa index` makes it later. */
+static void start_indexer(struct crawl *crawl)
+{
+    char path[INDEXER_PATH_BYTES];
+    const struct store_tuning_fixed *store = &crawl->tuning.fixed.store;
+    snprintf(path, sizeof path, "%s/warc", crawl->directory);
+    if (store->kind == TUNING_STORE_WARC && store->index)
+        indexer_start(&crawl->indexer, path);
+}
+
+/* After a full disk or another error of it, the files were cut: nothing more is written. */
+static void finish_indexer(struct crawl *crawl)
+{
+    if (!crawl->indexer.is_running)
+        return;
+    indexer_finish(&crawl->indexer, lf_load(&crawl->disk_error, relaxed) != 0);
+    watch_until_joined(crawl, crawl->indexer.thread);
 }
 
 /* Starts all threads and waits for their end. If one loop cannot begin, all of them end. */
@@ -176,6 +197,8 @@ static bool run_threads(struct crawl *crawl, struct tuning_error *error)
            pthread_create(&crawl->loops[started].thread, NULL, loop_run, &crawl->loops[started]) == 0)
         started++;
     bool is_whole = started == crawl->loop_count;
+    if (is_whole)
+        start_indexer(crawl);
     if (!is_whole)
         lf_store(&crawl->loops[0].has_failed, true, relaxed);
     for (unsigned i = 0; i < started; i++)
@@ -183,6 +206,7 @@ static bool run_threads(struct crawl *crawl, struct tuning_error *error)
     lf_store(&crawl->has_ended, true, release); /* R4 */
     if (has_housekeeper)
         watch_until_joined(crawl, crawl->housekeeper_thread);
+    finish_indexer(crawl);
     conclude(crawl);
     for (unsigned i = 0; i < started; i++)
         if (crawl->loops[i].error && !has_broken_down(&crawl->loops[i]))

@@ -17,8 +17,10 @@
 #include "engine/crawl/end.h"
 #include "engine/crawl/gate.h"
 #include "engine/crawl/housekeeper.h"
+#include "engine/crawl/indexer.h"
 #include "engine/crawl/page.h"
 #include "engine/crawl/past.h"
+#include "engine/crawl/repeats.h"
 #include "engine/crawl/status.h"
 #include "engine/frontier/frontier.h"
 #include "engine/frontier/scope.h"
@@ -94,6 +96,8 @@ struct crawl {
     char mill_directory[1200];
     struct sources sources;    /* the seeds, by number */
     struct robots_cache rules; /* of all hosts */
+    struct repeats repeats;    /* what was seen before */
+    struct indexer indexer;    /* of WARC files, if they are to be indexed */
     struct scope *scope;
     struct tls_trust *trust;
     struct loop *loops;

@@ -111,6 +111,9 @@ bool crawl_open_parts(struct crawl *crawl, struct tuning_error *error)
         return crawl_refuse(error, "memory.sieve: %s", strerror(-failed));
     if (!crawl_init_mill(crawl, error))
         return false;
+    failed = repeats_init(&crawl->repeats, tuning);
+    if (failed)
+        return crawl_refuse(error, "duplicates.memory: %s", strerror(-failed));
     if (!robots_cache_init(&crawl->rules, tuning->fixed.memory.robots_bytes))
         return crawl_refuse(error, "memory.robots: %s", strerror(ENOMEM));
     crawl->loops = aligned_alloc(128, crawl->loop_count * sizeof *crawl->loops);
@@ -140,6 +143,7 @@ void crawl_close_parts(struct crawl *crawl)
         commit_fini(&crawl->commit);
     mill_fini(&crawl->mill);
     robots_cache_fini(&crawl->rules);
+    repeats_fini(&crawl->repeats);
     sieve_fini(&crawl->sieve);
     frontier_fini(&crawl->frontier);
     crawl_free_reloads(crawl);

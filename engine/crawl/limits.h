@@ -104,6 +104,11 @@
 /* visit: an unwanted body up to this length is received and dropped, which is cheaper than a new
  * connection. */
 #define VISIT_SKIPPED_BYTES_MAX (64 << 10)
+/* indexer: how long it waits at a time, and how many times between two looks: it reads the whole folder. */
+#define INDEXER_WAIT_MS 20
+#define INDEXER_WAITS   100
+/* repeats: shorter bodies are stored again: a revisit record would be as long. */
+#define REPEATS_BYTES_MIN 512
 /* crawl: length of the directory's path. With /warc/, the longest file name and .open it stays below 1,024,
  * the size of all path buffers. */
 #define CRAWL_DIRECTORY_CHARS_MAX 800

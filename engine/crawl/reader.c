@@ -3,7 +3,9 @@
 #include <assert.h>
 
 #include "engine/content/limits.h"
+#include "engine/content/simhash.h"
 #include "engine/robots/robots_tag.h"
+#include "engine/url/hash.h"
 #include "lockfree/clock.h"
 
 bool reader_init(struct reader *reader, struct buffer_pool *pages, struct harvest *harvest,
@@ -53,6 +55,7 @@ void reader_begin(struct reader *reader, const void *owner, const struct reader_
     reader->outcome = FETCH_DONE;
     reader->tags = page->tags;
     reader->body_bytes = reader->harvested = 0;
+    reader->is_near = false;
     url_init(&reader->url, reader->url_text, sizeof reader->url_text);
     url_copy(&reader->url, page->source.url);
     reader->page.source.url = reader->page.source.base = &reader->url;
@@ -138,7 +141,21 @@ static void finish(struct reader *reader)
         buffer_release(reader->pages, &reader->decoded);
 }
 
-/* Begins to hand the links over, unless the page forbids to follow them. */
+/* Looks for an earlier page with nearly the same text. A page that may not be stored is none that others could repeat.
+ * UTF-16 and the like are not read as bytes of letters. */
+static void judge_text(struct reader *reader)
+{
+    struct repeats *repeats = reader->options.repeats;
+    uint64_t fingerprint, url = hash_slice(url_page(&reader->url));
+    if (!repeats->has_near || reader->scan.type != SNIFF_HTML || reader->scan.room_bytes ||
+        reader->tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
+        !simhash_html(reader->unpack.document, &fingerprint))
+        return;
+    /* A page that is read again, for want of memory, meets itself. */
+    reader->is_near = near_add(&repeats->near, fingerprint, url, &reader->near) && reader->near.url != url;
+}
+
+/* Begins to hand the links over, unless the page forbids to follow them or repeats another. */
 static void begin_harvest(struct reader *reader)
 {
     const struct links *links = &reader->harvest->links;
@@ -149,6 +166,9 @@ static void begin_harvest(struct reader *reader)
         stats_add(&reader->harvest->stats->links_nofollow, links->count);
         reader->harvested = links->count;
     }
+    judge_text(reader);
+    if (reader->is_near && !reader->options.repeats->follows)
+        reader->harvested = links->count;
     url_init(&reader->base, reader->base_text, sizeof reader->base_text);
     if (links->base.ptr && url_parse(&reader->base, &reader->url, links->base) == URL_OK)
         reader->page.source.base = &reader->base;

@@ -12,6 +12,7 @@
 #include "engine/crawl/buffer.h"
 #include "engine/crawl/harvest.h"
 #include "engine/crawl/limits.h"
+#include "engine/crawl/repeats.h"
 #include "engine/outcome/fetch_outcome.h"
 #include "net/http_head.h"
 
@@ -30,6 +31,7 @@ struct reader_options {
     bool noscript;
     size_t entries_max;
     bool obeys_meta; /* meta robots elements are obeyed */
+    struct repeats *repeats;
 };
 
 enum reader_phase {
@@ -61,6 +63,8 @@ struct reader {
     enum fetch_outcome outcome;
     unsigned tags;     /* enum robots_tag, of head and body */
     size_t body_bytes; /* without content codings */
+    bool is_near;      /* a near-duplicate of `near` */
+    struct near_match near;
 
     /* The page at hand. */
     struct reader_page page;

@@ -45,11 +45,13 @@ struct stats_histogram {
     X(links_lost)  /* the sieve or the frontier was full, or the page had too many */                        \
     X(links_cut)   /* of these, beyond limits.links-per-page or links-per-sitemap */                         \
     X(redirects)                                                                                             \
-    X(truncated)     /* bodies truncated at the limit */                                                     \
-    X(stored)        /* pages given to the store */                                                          \
-    X(robots_lost)   /* robots.txt files that the store or crawl.log had no room for */                      \
-    X(stalls)        /* turns without a new visit for lack of store, memory or bandwidth */                  \
-    X(names_outages) /* outages of all name servers, summed over the loops */                                \
+    X(truncated)       /* bodies truncated at the limit */                                                   \
+    X(stored)          /* pages given to the store */                                                        \
+    X(duplicates)      /* pages whose body is that of an earlier page */                                     \
+    X(near_duplicates) /* pages whose text is nearly that of an earlier page */                              \
+    X(robots_lost)     /* robots.txt files that the store or crawl.log had no room for */                    \
+    X(stalls)          /* turns without a new visit for lack of store, memory or bandwidth */                \
+    X(names_outages)   /* outages of all name servers, summed over the loops */                              \
     X(turns)                                                                                                 \
     X(ring_enters)                                                                                           \
     X(buffers_exhausted) /* receives that waited for a buffer */                                             \

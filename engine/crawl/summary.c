@@ -121,6 +121,7 @@ static void write_summary(const struct status *status, struct crawl *crawl, enum
             ", \"false_positive_rate\": %.3g},\n",
             kinds[crawl->sieve.kind], sieve_count(&crawl->sieve) + lf_load(&crawl->mill.known, relaxed),
             sieve_capacity(&crawl->sieve), sieve_false_positive_rate(&crawl->sieve));
+    fprintf(out, "  \"duplicates_forgotten\": %" PRIu64 ",\n", repeats_forgotten(&crawl->repeats));
     fprintf(out,
             "  \"frontier_bytes\": %" PRIu64 ",\n  \"cpu_seconds\": %.3f,\n  \"peak_memory_bytes\": %ld\n}\n",
             stats_get(&now->frontier_bytes),

@@ -17,6 +17,7 @@
 
 #include "engine/content/fingerprint.h"
 #include "engine/crawl/buffer.h"
+#include "engine/crawl/repeats.h"
 #include "engine/frontier/frontier.h"
 #include "engine/frontier/host.h"
 #include "engine/frontier/politeness.h"
@@ -66,6 +67,10 @@ struct visit_page {
     enum fetch_outcome outcome;           /* once read */
     unsigned char digest[FINGERPRINT_SHA1_BYTES];       /* once read or prepared, if there is a store */
     unsigned char block_digest[FINGERPRINT_SHA1_BYTES]; /* once read, if it is stored with one and not long */
+    bool has_digest;
+    bool is_near;   /* once read: a near-duplicate of `near` */
+    bool is_repeat; /* its body is that of an earlier page */
+    struct near_match near;
     size_t starved_bytes; /* memory in use when there was too little to read it; else 0 */
 };
 
@@ -153,16 +158,20 @@ bool visit_drop_denied(struct visits *visits, struct host *host);
 /* Gives back the reserved page of max-pages. */
 void visit_release_place(struct visit *visit);
 
-/* SHA-1 of the body as received. */
-void visit_digest(const struct visit_page *page, unsigned char *digest);
+/* Makes the digest of the body as received. */
+void visit_digest(struct visit_page *page);
 /* Makes the digests of a page that is not long, at once, so that its bytes are gone through once. Changes the head as
  * it is to be stored. */
 void visit_make_digests(struct visit *visit);
 struct visit_record {
     struct slice url, path;
+    const struct exact_copy *repeats; /* stored as a revisit of it; NULL: as it is */
 };
 /* Whether there is a store, and the page takes it several steps. */
 bool visit_is_long(const struct visit *visit);
+/* Makes the digest of a long page until `until_ns`, and no record. */
+enum store_progress visit_prepare_digest(struct visit *visit, const struct visit_record *what,
+                                         uint64_t until_ns);
 /* Makes the digest and the records of a long page until `until_ns`. STORE_READY: visit_store may follow. */
 enum store_progress visit_prepare(struct visit *visit, const struct visit_record *what, uint64_t until_ns);
 /* False: the store has no room at this moment. */

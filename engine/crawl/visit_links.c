@@ -102,7 +102,8 @@ static void begin_reading(struct visit *visit, const struct url *url)
                                      .css = tuning->fixed.scope.embeds,
                                      .noscript = tuning->live.scope.noscript,
                                      .entries_max = tuning->fixed.limits.links_per_sitemap_max,
-                                     .obeys_meta = tuning->live.robots.meta};
+                                     .obeys_meta = tuning->live.robots.meta,
+                                     .repeats = visits->repeats};
     reader_begin(&visit->visits->reader, visit, &document, &options);
 }
 
@@ -171,6 +172,8 @@ bool visit_read_links(struct visit *visit, const struct url *url)
     end_starving(visit);
     visit->page.outcome = reader->outcome;
     visit->page.tags = reader->tags;
+    visit->page.is_near = reader->is_near;
+    visit->page.near = reader->near;
     stats_add(&visit->visits->stats->bytes_decoded, reader->body_bytes);
     return true;
 }

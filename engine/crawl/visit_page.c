@@ -2,6 +2,7 @@
  * the store, a line to the log. */
 #include <arpa/inet.h>
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,6 +10,7 @@
 #include "engine/crawl/limits.h"
 #include "engine/crawl/visits.h"
 #include "engine/robots/robots_tag.h"
+#include "engine/store/limits.h"
 #include "engine/crawl/visit.h"
 #include "lockfree/clock.h"
 #include "net/http_request.h"
@@ -22,7 +24,9 @@ struct reading {
     struct ledger_verdict verdict;
     struct url url;
     char url_text[URL_BYTES_MAX];
-    uint64_t until_ns; /* if the page is long: the end of its time in this turn; else 0 */
+    uint64_t until_ns;      /* if the page is long: the end of its time in this turn; else 0 */
+    struct exact_copy copy; /* if the page repeats it */
+    char note[128];         /* the annotation */
 };
 
 uint64_t visit_retry_after_ns(const struct visit_page *page)
@@ -87,8 +91,44 @@ static void open_url(struct reading *reading)
 
 static bool is_unwanted(const struct visit *visit)
 {
+    bool skips_near = visit->visits->repeats->store == TUNING_DUPLICATES_SKIP;
     return visit->page.tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
+           (visit->page.is_near && skips_near) ||
            !scope_wants_mime(&visit->visits->tuning->fixed.scope, visit->page.known[HTTP_KNOWN_CONTENT_TYPE]);
+}
+
+/* Looks for an earlier page with the same body. Before the verdict: see repeats.h. */
+static void look_for_copy(struct reading *reading)
+{
+    struct visit_page *page = &reading->visit->page;
+    page->is_repeat =
+        page->has_digest && page->cut_by == FETCH_DONE && page->head_len <= STORE_REVISIT_HEAD_BYTES_MAX &&
+        repeats_find(reading->visit->visits->repeats, page->digest, page->body_len, &reading->copy);
+}
+
+/* Makes the digest of a long page, and unless it repeats another its records. False if that takes more steps. */
+static bool prepare(struct reading *reading, const struct visit_record *record)
+{
+    struct visit *visit = reading->visit;
+    struct visit_page *page = &visit->page;
+    bool is_first = visit->visits->repeats->has_exact || page->is_unwanted;
+    if (is_first && !page->has_digest &&
+        visit_prepare_digest(visit, record, reading->until_ns) != STORE_READY)
+        return false;
+    look_for_copy(reading);
+    return page->is_repeat || page->is_unwanted ||
+           visit_prepare(visit, record, reading->until_ns) == STORE_READY;
+}
+
+/* Later pages may refer to this one. */
+static void add_copy(struct reading *reading, const struct visit_record *record)
+{
+    struct visit *visit = reading->visit;
+    struct visits *visits = visit->visits;
+    struct exact_source source = {.url = record->url,
+                                  .date_us = ledger_wall_us(visits->ledger, visit->conn.times.request_ns)};
+    if (visit->page.has_digest && !visit->page.is_repeat && visit->page.cut_by == FETCH_DONE)
+        repeats_add(visits->repeats, visits->ledger->loop, visit->page.digest, &source);
 }
 
 /* False if the store or the log has no room now, or if the page is long and takes more steps. */
@@ -97,16 +137,24 @@ static bool store_page(struct reading *reading)
     struct visit *visit = reading->visit;
     struct visits *visits = visit->visits;
     struct visit_record record = {.url = url_page(&reading->url), .path = host_item_path(visit->item)};
-    if (reading->until_ns && visit_prepare(visit, &record, reading->until_ns) != STORE_READY)
+    if (reading->until_ns && !prepare(reading, &record))
         return false;
+    if (!reading->until_ns)
+        look_for_copy(reading);
     if (!ledger_begin(visits->ledger))
         return false;
-    if (!visits->store || visit->page.is_unwanted)
+    bool is_skipped = visit->page.is_repeat && visits->repeats->store == TUNING_DUPLICATES_SKIP;
+    if (!visits->store)
+        add_copy(reading, &record);
+    if (!visits->store || visit->page.is_unwanted || is_skipped)
         return true;
+    if (visit->page.is_repeat && visits->repeats->store == TUNING_DUPLICATES_REVISIT)
+        record.repeats = &reading->copy;
     if (!visit_store(visit, &record))
         return false;
     stats_add(&visits->stats->stored, 1);
     reading->verdict.is_stored = true;
+    add_copy(reading, &record);
     return true;
 }
 
@@ -130,6 +178,26 @@ static void show_page(struct reading *reading)
     sink->on_page(sink->owner, &page);
 }
 
+/* What crawl.log says besides: a certificate's fault, and which page this one repeats. */
+static struct slice annotate(struct reading *reading)
+{
+    const struct visit *visit = reading->visit;
+    struct stats *stats = visit->visits->stats;
+    char repeat[REPEATS_NOTE_CHARS] = "";
+    if (visit->page.is_repeat) {
+        stats_add(&stats->duplicates, 1);
+        repeats_note_exact(&reading->copy, repeat);
+    } else if (visit->page.is_near) {
+        stats_add(&stats->near_duplicates, 1);
+        repeats_note_near(&visit->page.near, repeat);
+    }
+    const char *fault = visit->certificate != FETCH_DONE ? fetch_outcome_name(visit->certificate) : "";
+    int len = fault[0] || repeat[0] ? snprintf(reading->note, sizeof reading->note, "%s%s%s", fault,
+                                               fault[0] && repeat[0] ? "," : "", repeat)
+                                    : 0;
+    return (struct slice){reading->note, (size_t)len};
+}
+
 /* Counts and logs the finished page. */
 static void conclude(struct reading *reading)
 {
@@ -144,8 +212,7 @@ static void conclude(struct reading *reading)
     verdict->start_ns = visit->conn.times.request_ns;
     verdict->end_ns = visit->visits->reads_since_ns;
     verdict->mime = page->known[HTTP_KNOWN_CONTENT_TYPE];
-    if (visit->certificate != FETCH_DONE)
-        verdict->annotation = slice_of(fetch_outcome_name(visit->certificate));
+    verdict->annotation = annotate(reading);
     if (page->cut_by != FETCH_DONE) {
         verdict->outcome = page->cut_by;
         stats_add(&visit->visits->stats->truncated, page->cut_by != FETCH_TYPE_UNWANTED);
@@ -176,6 +243,24 @@ static void finish_reading(struct reading *reading)
         visit_make_digests(visit);
 }
 
+/* Whether the links of the page are left alone because an earlier page has the same body. Long pages are always read. */
+static bool skips_links(struct reading *reading)
+{
+    struct visit *visit = reading->visit;
+    struct visit_page *page = &visit->page;
+    const struct repeats *repeats = visit->visits->repeats;
+    if (!repeats->has_exact || repeats->follows || reading->until_ns || page->status / 100 != 2)
+        return false;
+    if (!page->has_digest)
+        visit_digest(page);
+    look_for_copy(reading);
+    if (!page->is_repeat)
+        return false;
+    page->outcome = FETCH_DONE;
+    page->tags = visit->visits->tuning->live.robots.meta ? page->robots_tags : 0;
+    return true;
+}
+
 bool visit_read_page(struct visit *visit)
 {
     struct reading reading; /* not zeroed as a whole: url_text is long */
@@ -186,19 +271,19 @@ bool visit_read_page(struct visit *visit)
     if (!is_again && asks_for_patience(&visit->page) && have_patience(visit))
         return true;
     open_url(&reading);
-    if (!is_again && !visit_read_links(visit, &reading.url)) {
+    if (!is_again && !skips_links(&reading) && !visit_read_links(visit, &reading.url)) {
         visit_stall(visit);
         return false;
     }
     __builtin_prefetch(host_first(visit->host)); /* to be popped next */
     if (!is_again)
         finish_reading(&reading);
-    reading.verdict.digest = visit->visits->store ? visit->page.digest : NULL;
     reading.verdict.outcome = visit->page.outcome;
     if (!store_page(&reading)) {
         visit_stall(visit);
         return false;
     }
+    reading.verdict.digest = visit->page.has_digest ? visit->page.digest : NULL;
     conclude(&reading);
     return true;
 }

@@ -116,8 +116,7 @@ static struct ledger_line line_of(const struct visit *visit)
 
 void visit_log_robots(struct visit *visit, enum fetch_outcome outcome)
 {
-    const struct visit_page *page = &visit->page;
-    unsigned char digest[FINGERPRINT_SHA1_BYTES];
+    struct visit_page *page = &visit->page;
     struct ledger_line line = line_of(visit);
     struct ledger_verdict verdict = {
         .outcome = outcome, .size = -1, .start_ns = visit->conn.times.request_ns};
@@ -127,12 +126,10 @@ void visit_log_robots(struct visit *visit, enum fetch_outcome outcome)
         stats_add(&visit->visits->stats->robots_lost, 1);
         return;
     }
-    if (page->has_head && !page->is_prepared && page->body_len <= VISIT_DIGEST_BYTES_MAX) {
-        visit_digest(page, digest);
-        verdict.digest = digest;
-    }
+    if (page->has_head && !page->has_digest && page->body_len <= VISIT_DIGEST_BYTES_MAX)
+        visit_digest(page);
     if (page->has_head) {
-        verdict.digest = page->is_prepared ? page->digest : verdict.digest;
+        verdict.digest = page->has_digest ? page->digest : NULL;
         verdict.status = page->status;
         verdict.size = (int64_t)page->body_len;
         verdict.mime = page->known[HTTP_KNOWN_CONTENT_TYPE];

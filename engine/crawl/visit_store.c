@@ -7,12 +7,13 @@
 #include "lockfree/clock.h"
 #include "net/http_request.h"
 
-void visit_digest(const struct visit_page *page, unsigned char *digest)
+void visit_digest(struct visit_page *page)
 {
     struct fingerprint_sha1 sha1;
     fingerprint_sha1_init(&sha1);
     fingerprint_sha1_push(&sha1, (struct slice){visit_response(page) + page->head_len, page->body_len});
-    fingerprint_sha1_finish(&sha1, digest);
+    fingerprint_sha1_finish(&sha1, page->digest);
+    page->has_digest = true;
 }
 
 /* Whether the store gets the block's digest from here: of long pages it makes both itself. */
@@ -27,13 +28,14 @@ void visit_make_digests(struct visit *visit)
     struct visit_page *page = &visit->page;
     char *head = visit_response(page);
     if (!has_block_digest(visit)) {
-        visit_digest(page, page->digest);
+        visit_digest(page);
         return;
     }
     store_hide_chunks(head, page->head_len);
     fingerprint_sha1_pair((struct slice){head, page->head_len},
                           (struct slice){head + page->head_len, page->body_len}, page->block_digest,
                           page->digest);
+    page->has_digest = true;
 }
 
 /* The request as it was sent, for its record. */
@@ -67,6 +69,7 @@ static struct store_page describe(struct visit *visit, const struct visit_record
         .response = visit_response(page),
         .head_len = page->head_len,
         .body_len = page->body_len,
+        .status = page->status,
         .address = ip_text(&visit->host->ip, texts->address),
         .date_us = ledger_wall_us(visit->visits->ledger, visit->conn.times.request_ns),
         .truncated = cut ? slice_of(cut) : (struct slice){NULL, 0},
@@ -75,6 +78,7 @@ static struct store_page describe(struct visit *visit, const struct visit_record
         .payload_digest = page->digest,
         .block_digest = has_block_digest(visit) ? page->block_digest : NULL,
         .is_unwanted = page->is_unwanted,
+        .repeats = what->repeats,
     };
 }
 
@@ -84,6 +88,17 @@ bool visit_is_long(const struct visit *visit)
     return store && store_is_long(store, visit->page.head_len + visit->page.body_len);
 }
 
+enum store_progress visit_prepare_digest(struct visit *visit, const struct visit_record *what,
+                                         uint64_t until_ns)
+{
+    struct texts texts;
+    struct store_page record = describe(visit, what, &texts);
+    record.is_unwanted = true;
+    enum store_progress progress = store_prepare(visit->visits->store, &record, until_ns);
+    visit->page.has_digest = progress == STORE_READY;
+    return progress;
+}
+
 enum store_progress visit_prepare(struct visit *visit, const struct visit_record *what, uint64_t until_ns)
 {
     struct texts texts;
@@ -91,7 +106,7 @@ enum store_progress visit_prepare(struct visit *visit, const struct visit_record
         return STORE_READY;
     struct store_page record = describe(visit, what, &texts);
     enum store_progress progress = store_prepare(visit->visits->store, &record, until_ns);
-    visit->page.is_prepared = progress == STORE_READY;
+    visit->page.is_prepared = visit->page.has_digest = progress == STORE_READY;
     return progress;
 }
 

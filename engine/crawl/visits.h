@@ -15,6 +15,7 @@
 #include "engine/crawl/ledger.h"
 #include "engine/crawl/page.h"
 #include "engine/crawl/reader.h"
+#include "engine/crawl/repeats.h"
 #include "engine/crawl/stats.h"
 #include "engine/crawl/troubles.h"
 #include "engine/frontier/frontier.h"
@@ -46,6 +47,7 @@ struct visits {
     struct troubles *troubles;
     struct harvest *harvest;
     struct store *store; /* NULL: pages are not stored */
+    struct repeats *repeats;
     struct gate *gate;
     struct bandwidth *bandwidth;
     struct decode *decode;

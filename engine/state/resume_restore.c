@@ -14,6 +14,9 @@
 #include "engine/state/resume.h"
 #include "lockfree/clock.h"
 
+/* Beside NAME.warc, NAME.warc.gz or NAME.warc.zst may be its index, NAME.cdxj. */
+#define INDEX_SUFFIX ".cdxj"
+
 /* Files that are not in warc/ and that only grow. */
 static const char *const logs[] = {"crawl.log"};
 
@@ -23,9 +26,31 @@ static bool refuse(struct resume *resume, const char *name, const char *what)
     return false;
 }
 
+enum { INDEX_PATH_BYTES = 2 * FILES_PATH_BYTES };
+
+/* The index of a file that is not as it was committed may tell of records that are gone. It is made again. */
+static int remove_index(const struct resume *resume, const struct length *file)
+{
+    const struct disk *disk = resume->disk;
+    char path[INDEX_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", resume->directory, file->name);
+    if (disk->size(disk->owner, path) == (int64_t)file->bytes)
+        return 0;
+    const char *end = strstr(file->name, ".warc");
+    if (!end)
+        return 0;
+    snprintf(path, sizeof path, "%s/%.*s" INDEX_SUFFIX, resume->directory, (int)(end - file->name),
+             file->name);
+    int error = disk->unlink(disk->owner, path);
+    return error == -ENOENT ? 0 : error;
+}
+
 static bool restore_file(struct resume *resume, const struct length *file)
 {
-    int error = files_restore(resume->disk, resume->directory, file->name, file->bytes);
+    int error = remove_index(resume, file);
+    if (error)
+        return refuse(resume, file->name, strerror(-error));
+    error = files_restore(resume->disk, resume->directory, file->name, file->bytes);
     if (error == -EBADMSG)
         return refuse(resume, file->name, "is shorter than it was when it was committed");
     return error == 0 || refuse(resume, file->name, strerror(-error));
@@ -62,12 +87,30 @@ struct strays {
     int error;
 };
 
+/* Whether it is the index of a file that the commit names. */
+static bool is_index(const struct resume *resume, const char *name)
+{
+    static const char *const packings[] = {".gz", ".zst", ""};
+    char file[FILES_PATH_BYTES + 16];
+    size_t len = strlen(name), suffix = sizeof INDEX_SUFFIX - 1;
+    if (len <= suffix || strcmp(name + len - suffix, INDEX_SUFFIX) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof packings / sizeof packings[0]; i++) {
+        snprintf(file, sizeof file, "%.*s.warc%s", (int)(len - suffix), name, packings[i]);
+        if (lengths_find(&resume->files, file))
+            return true;
+    }
+    return false;
+}
+
 static void remove_stray(void *argument, const char *entry)
 {
     struct strays *strays = argument;
     const struct disk *disk = strays->resume->disk;
     char name[FILES_PATH_BYTES], path[2 * FILES_PATH_BYTES];
     snprintf(name, sizeof name, "%s/%s", strays->folder, entry);
+    if (is_index(strays->resume, name))
+        return;
     if (strays->error || lengths_find(&strays->resume->files, name))
         return;
     snprintf(path, sizeof path, "%s/%s", strays->resume->directory, name);

@@ -8,6 +8,9 @@
 #define STORE_WHOLE_BYTES_LEVEL_5  (1u << 16)
 #define STORE_WHOLE_BYTES_LEVEL_6  (1u << 15)
 #define STORE_WHOLE_BYTES_LEVEL_12 (1u << 13)
+/* store: the longest head of a response that is stored as a revisit: the record is made on the stack. Heads are some
+ * hundred bytes long; what has a longer one is stored as it is. */
+#define STORE_REVISIT_HEAD_BYTES_MAX (8 << 10)
 /* store: bytes digested per step, twice: a fifth of a millisecond, or one where the CPU has no SHA instructions. */
 #define STORE_DIGEST_STEP_BYTES (1u << 18)
 /* packer: bytes per step of igzip or of a copy: half a millisecond. */

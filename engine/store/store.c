@@ -17,6 +17,9 @@
 /* The longest URL and the other fields. */
 enum { REQUEST_BYTES_MAX = URL_BYTES_MAX + 4096 };
 
+/* A revisit record. */
+enum { REVISIT_BYTES_MAX = WARC_REVISIT_BYTES_MAX + STORE_REVISIT_HEAD_BYTES_MAX + WARC_TRAILER_BYTES };
+
 /* The longest response that is stored at once. */
 static size_t whole_bytes(const struct tuning *tuning)
 {
@@ -43,7 +46,8 @@ static size_t room_needed(size_t response_bytes, size_t request_bytes)
 static size_t record_bytes_max(const struct store *store)
 {
     size_t block = store->whole_bytes > REQUEST_BYTES_MAX ? store->whole_bytes : REQUEST_BYTES_MAX;
-    return WARC_HEADER_BYTES_MAX + block + WARC_TRAILER_BYTES;
+    size_t bytes = WARC_HEADER_BYTES_MAX + block + WARC_TRAILER_BYTES;
+    return bytes > REVISIT_BYTES_MAX ? bytes : REVISIT_BYTES_MAX;
 }
 
 int store_init(struct store *store, const struct tuning *tuning, struct files *files, unsigned loop)
@@ -247,10 +251,46 @@ void store_add_request(struct store *store, const struct store_page *page, const
     write_record(store, PRESS_REQUEST, (struct slice){record, len + WARC_TRAILER_BYTES});
 }
 
+/* In place of a body that is in the archive already, or that the server did not send because it has not changed: the
+ * head, and where the body is. */
+static void add_revisit(struct store *store, const struct store_page *page, const struct warc_id *id)
+{
+    struct slice head = {page->response, page->head_len};
+    struct warc_record record = {.type = page->repeats ? WARC_REVISIT : WARC_NOT_MODIFIED,
+                                 .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
+                                 .id = *id,
+                                 .date_us = page->date_us,
+                                 .target_uri = page->url,
+                                 .address = page->address,
+                                 .warcinfo = &store->warcinfo,
+                                 .tls_protocol = page->tls_protocol,
+                                 .tls_suite = page->tls_suite,
+                                 .block = head,
+                                 .omits_block_digest = !store->tuning->fixed.store.block_digest};
+    if (page->repeats) {
+        record.refers_to_uri = (struct slice){page->repeats->url, page->repeats->url_len};
+        record.refers_to_date_us = page->repeats->date_us;
+        record.payload_digest = page->payload_digest;
+    }
+    char text[REVISIT_BYTES_MAX];
+    size_t len = warc_write_header(text, &record);
+    memcpy(text + len, head.ptr, head.len);
+    len += head.len;
+    memcpy(text + len, "\r\n\r\n", WARC_TRAILER_BYTES);
+    write_record(store, PRESS_REQUEST, (struct slice){text, len + WARC_TRAILER_BYTES});
+}
+
+bool store_is_revisit(const struct store_page *page)
+{
+    return page->head_len <= STORE_REVISIT_HEAD_BYTES_MAX && (page->repeats || page->status == 304);
+}
+
 bool store_add(struct store *store, const struct store_page *page)
 {
-    assert(!store_is_long(store, page->head_len + page->body_len));
-    if (outlet_room(&store->outlet) < room_needed(page->head_len + page->body_len, page->request.len)) {
+    bool is_revisit = store_is_revisit(page);
+    size_t bytes = is_revisit ? REVISIT_BYTES_MAX : page->head_len + page->body_len;
+    assert(is_revisit || !store_is_long(store, bytes));
+    if (outlet_room(&store->outlet) < room_needed(bytes, page->request.len)) {
         outlet_flush(&store->outlet); /* else the block that is not full would never be written */
         return false;
     }
@@ -259,7 +299,10 @@ bool store_add(struct store *store, const struct store_page *page)
     struct warc_id response = warc_ids_next(&store->ids);
     if (!page->block_digest)
         store_hide_chunks(page->response, page->head_len);
-    write_record(store, PRESS_RESPONSE, store_frame(store, page, &response, page->block_digest));
+    if (is_revisit)
+        add_revisit(store, page, &response);
+    else
+        write_record(store, PRESS_RESPONSE, store_frame(store, page, &response, page->block_digest));
     store_add_request(store, page, &response);
     return true;
 }

@@ -22,6 +22,7 @@
 #include "engine/disk/draft.h"
 #include "engine/disk/outlet.h"
 #include "engine/store/dictionary.h"
+#include "engine/duplicates/exact.h"
 #include "engine/store/packer.h"
 #include "engine/store/press.h"
 #include "engine/store/warc.h"
@@ -40,6 +41,7 @@ struct store_page {
     char *response;       /* head and body, contiguous, with STORE_HEADROOM before and STORE_TAILROOM after */
     size_t head_len;
     size_t body_len;
+    int status;
     struct slice address;
     uint64_t date_us;
     struct slice truncated;    /* empty: whole */
@@ -49,6 +51,8 @@ struct store_page {
     /* SHA-1 of head and body, after store_hide_chunks. NULL: the store makes it if it is wanted, as store_prepare does. */
     const unsigned char *block_digest;
     bool is_unwanted; /* store_prepare makes the digest and nothing else */
+    const struct exact_copy
+        *repeats; /* the first copy of the body: a revisit record is written. NULL: none */
 };
 
 enum store_progress {
@@ -112,7 +116,9 @@ static inline bool store_is_long(const struct store *store, size_t response_byte
     return response_bytes > store->whole_bytes;
 }
 
-/* Stores a page that is not long. False if there is no room until more has been written to the disk; try again
+/* Whether only the head of the page is stored: the body is in the archive, or did not come because it has not changed. */
+bool store_is_revisit(const struct store_page *page);
+/* Stores a page that is not long, or that repeats another. False if there is no room until more has been written to the disk; try again
  * later. */
 bool store_add(struct store *store, const struct store_page *page);
 

@@ -143,27 +143,62 @@ static const struct {
     [WARC_RESPONSE] = {{"response", 8}, {"application/http; msgtype=response", 34}},
     [WARC_REQUEST] = {{"request", 7}, {"application/http; msgtype=request", 33}},
     [WARC_METADATA] = {{"metadata", 8}, {"application/warc-fields", 23}},
+    [WARC_REVISIT] = {{"revisit", 7}, {"application/http; msgtype=response", 34}},
+    [WARC_NOT_MODIFIED] = {{"revisit", 7}, {"application/http; msgtype=response", 34}},
+    [WARC_DNS] = {{"response", 8}, {"text/dns", 8}},
 };
+
+/* WARC/1.0 dates have no fractions. Returns the length. */
+static struct slice write_date(const struct warc_record *record, uint64_t date_us, char *buffer)
+{
+    warc_write_date(buffer, date_us);
+    if (record->is_1_0)
+        buffer[WARC_SECONDS_CHARS] = 'Z';
+    return (struct slice){buffer, record->is_1_0 ? WARC_SECONDS_CHARS + 1 : WARC_DATE_CHARS};
+}
+
+static bool is_revisit(const struct warc_record *record)
+{
+    return record->type == WARC_REVISIT || record->type == WARC_NOT_MODIFIED;
+}
+
+/* Why the payload is not here, and where it is. */
+static void put_revisit(struct writer *writer, const struct warc_record *record)
+{
+    char date[WARC_DATE_CHARS];
+    put(writer, SLICE("WARC-Profile: http://netpreserve.org/warc/"));
+    put(writer, record->is_1_0 ? SLICE("1.0") : SLICE("1.1"));
+    put(writer, record->type == WARC_REVISIT ? SLICE("/revisit/identical-payload-digest\r\n")
+                                             : SLICE("/revisit/server-not-modified\r\n"));
+    put_field(writer, "WARC-Refers-To-Target-URI", record->refers_to_uri);
+    if (record->refers_to_date_us)
+        put_field(writer, "WARC-Refers-To-Date", write_date(record, record->refers_to_date_us, date));
+}
+
+static bool has_protocol(const struct warc_record *record)
+{
+    return !record->is_1_0 &&
+           (record->type == WARC_RESPONSE || record->type == WARC_REQUEST || is_revisit(record));
+}
 
 size_t warc_write_header(char *buffer, const struct warc_record *record)
 {
-    struct writer writer = {buffer, buffer + WARC_HEADER_BYTES_MAX};
+    struct writer writer = {buffer,
+                            buffer + (is_revisit(record) ? WARC_REVISIT_BYTES_MAX : WARC_HEADER_BYTES_MAX)};
     char date[WARC_DATE_CHARS], length[24];
-    warc_write_date(date, record->date_us);
-    if (record->is_1_0)
-        date[WARC_SECONDS_CHARS] = 'Z';
     put(&writer, record->is_1_0 ? SLICE("WARC/1.0\r\n") : SLICE("WARC/1.1\r\n"));
     put_field(&writer, "WARC-Type", types[record->type].type);
     put_id(&writer, "WARC-Record-ID", &record->id);
-    put_field(&writer, "WARC-Date",
-              (struct slice){date, record->is_1_0 ? WARC_SECONDS_CHARS + 1 : sizeof date});
+    put_field(&writer, "WARC-Date", write_date(record, record->date_us, date));
     put_field(&writer, "WARC-Target-URI", record->target_uri);
     put_field(&writer, "WARC-IP-Address", record->address);
     put_field(&writer, "WARC-Filename", record->filename);
     put_id(&writer, "WARC-Warcinfo-ID", record->warcinfo);
     put_id(&writer, "WARC-Concurrent-To", record->concurrent_to);
+    if (is_revisit(record))
+        put_revisit(&writer, record);
     put_field(&writer, "WARC-Truncated", record->truncated);
-    if (!record->is_1_0 && (record->type == WARC_RESPONSE || record->type == WARC_REQUEST)) {
+    if (has_protocol(record)) {
         put_field(&writer, "WARC-Protocol", SLICE("http/1.1"));
         put_field(&writer, "WARC-Protocol", record->tls_protocol);
         put_field(&writer, "WARC-Cipher-Suite", record->tls_suite);

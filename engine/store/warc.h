@@ -13,11 +13,20 @@
 enum {
     WARC_ID_CHARS = 45,                           /* "urn:uuid:" and the UUID */
     WARC_HEADER_BYTES_MAX = URL_BYTES_MAX + 1024, /* the longest URL and the other fields */
-    WARC_TRAILER_BYTES = 4,                       /* two line ends after the block */
-    WARC_DATE_CHARS = 27,                         /* 2026-11-16T07:19:47.123456Z */
+    WARC_REVISIT_BYTES_MAX = WARC_HEADER_BYTES_MAX + URL_BYTES_MAX + 256, /* of a revisit: two URLs */
+    WARC_TRAILER_BYTES = 4,                                               /* two line ends after the block */
+    WARC_DATE_CHARS = 27,                                                 /* 2026-11-16T07:19:47.123456Z */
 };
 
-enum warc_type { WARC_INFO, WARC_RESPONSE, WARC_REQUEST, WARC_METADATA };
+enum warc_type {
+    WARC_INFO,
+    WARC_RESPONSE,
+    WARC_REQUEST,
+    WARC_METADATA,
+    WARC_REVISIT,      /* the payload of `refers_to_uri` again: the block is the head of the response */
+    WARC_NOT_MODIFIED, /* a revisit, too: the server said 304 */
+    WARC_DNS,          /* what a name server answered, as text/dns */
+};
 
 struct warc_id {
     char text[WARC_ID_CHARS + 1];
@@ -41,6 +50,8 @@ struct warc_record {
     struct slice filename;               /* of a warcinfo */
     const struct warc_id *warcinfo;      /* of the file it is in */
     const struct warc_id *concurrent_to; /* the response that a request belongs to */
+    struct slice refers_to_uri;          /* of a revisit: the first copy */
+    uint64_t refers_to_date_us;          /* likewise; 0: not known */
     struct slice truncated;              /* "length", "time", "disconnect" */
     struct slice tls_protocol;           /* "tls/1.2"; empty: plain */
     struct slice tls_suite;              /* IANA's name */
@@ -51,7 +62,8 @@ struct warc_record {
     bool omits_block_digest;             /* the field is left out */
 };
 
-/* Writes the header to `buffer` of WARC_HEADER_BYTES_MAX bytes, digests computed, and returns its length. */
+/* Writes the header to `buffer` of WARC_HEADER_BYTES_MAX bytes (a revisit: WARC_REVISIT_BYTES_MAX), digests computed, and
+ * returns its length. */
 size_t warc_write_header(char *buffer, const struct warc_record *record);
 
 /* Writes a date of WARC_DATE_CHARS. */

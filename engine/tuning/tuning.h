@@ -25,6 +25,13 @@ enum tuning_sieve {
 enum tuning_store { TUNING_STORE_WARC, TUNING_STORE_NONE };
 enum tuning_compress { TUNING_COMPRESS_GZIP, TUNING_COMPRESS_NONE, TUNING_COMPRESS_ZSTD };
 enum tuning_warc { TUNING_WARC_1_1, TUNING_WARC_1_0 };
+enum tuning_duplicates { TUNING_DUPLICATES_OFF, TUNING_DUPLICATES_EXACT, TUNING_DUPLICATES_NEAR };
+enum tuning_duplicates_links { TUNING_DUPLICATES_FOLLOW, TUNING_DUPLICATES_SKIP_LINKS };
+enum tuning_duplicates_store {
+    TUNING_DUPLICATES_FULL,
+    TUNING_DUPLICATES_REVISIT,
+    TUNING_DUPLICATES_SKIP,
+};
 enum tuning_embeds { TUNING_EMBEDS_NO, TUNING_EMBEDS_YES, TUNING_EMBEDS_ANYWHERE };
 enum tuning_sitemaps {
     TUNING_SITEMAPS_NO,
@@ -191,11 +198,20 @@ struct store_tuning_fixed {
     uint64_t warc; /* enum tuning_warc */
     uint64_t file_bytes;
     uint64_t buffer_bytes;
+    bool index;
     char prefix[TUNING_TEXT_BYTES];
 };
 
 struct store_tuning_live {
     bool robots;
+};
+
+struct duplicates_tuning_fixed {
+    uint64_t kind; /* enum tuning_duplicates */
+    uint64_t distance_max;
+    uint64_t links; /* enum tuning_duplicates_links */
+    uint64_t store; /* enum tuning_duplicates_store */
+    uint64_t bytes;
 };
 
 struct log_tuning_fixed {
@@ -223,6 +239,7 @@ struct tuning_fixed {
     struct memory_tuning_fixed memory;
     struct state_tuning_fixed state;
     struct store_tuning_fixed store;
+    struct duplicates_tuning_fixed duplicates;
     struct log_tuning_fixed log;
 };
 

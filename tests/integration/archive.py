@@ -58,10 +58,13 @@ def check_index(crawl, truth):
             begin, length = int(entry["offset"]), int(entry["length"])
             member = path.read_bytes()[begin:begin + length]
             record = warc.parse(gzip.decompress(member) if path.suffix == ".gz" else member)
-            assert record["WARC-Type"] == "response" and record["WARC-Target-URI"] == entry["url"], line
+            assert warc.is_capture(record) and record["WARC-Target-URI"] == entry["url"], line
             assert entry["filename"] == path.name and "sha1:" + entry["digest"] == record["WARC-Payload-Digest"]
             assert re.sub(r"[-T:]", "", record["WARC-Date"])[:14] == timestamp
-            assert entry["status"] == record.block.split(b" ")[1].decode()
+            if record["WARC-Type"] == "response":
+                assert entry["status"] == record.block.split(b" ")[1].decode()
+            else:
+                assert entry["mime"] == "warc/revisit"
             found[entry["url"]] = key
     assert set(found) <= set(truth) and len(found) > len(truth) * 0.9, (len(found), len(truth))
     return found

@@ -92,7 +92,7 @@ def test_what_came_is_kept():
         assert crawl.code == 0, crawl.stderr
         rows = {row[3].split("/", 3)[3]: row for row in crawl.log}
         records = {r["WARC-Target-URI"].split("/", 3)[3]: r for path in crawl.warcs() if ".warc" in path.name
-                   for r in warc.read(path) if r["WARC-Type"] == "response"}
+                   for r in warc.read(path) if warc.is_capture(r)}
         for path, (_, outcome, word, tries) in CUTS.items():
             name = path[1:]
             assert rows[name][1] == "200" and outcome in rows[name][11].split(","), rows[name]

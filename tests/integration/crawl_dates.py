@@ -44,7 +44,7 @@ def check_step(step_s):
         assert crawl.code == 0 and len(crawl.fetched) == 3, crawl.stderr
         rows = {row[3].split("/", 3)[3]: row for row in crawl.log}
         dates = {record["WARC-Target-URI"].split("/", 3)[3]: record["WARC-Date"] for path in crawl.warcs()
-                 for record in warc.read(path) if record["WARC-Type"] == "response"}
+                 for record in warc.read(path) if warc.is_capture(record)}
         hours = step_s // HOUR
         assert hours_ahead(rows[""][0]) == 0 and hours_ahead(dates[""]) == 0, (rows[""], dates[""])
         assert hours_ahead(rows["after"][0]) == hours and hours_ahead(dates["after"]) == hours, (rows["after"], dates["after"])

@@ -28,7 +28,7 @@ def check_kept(crawl):
     """The log and the store tell the same."""
     assert not [path for path in crawl.directory.rglob("*.open")], "a file was left open"
     stored = [record["WARC-Target-URI"] for path in crawl.warcs() for record in warc.read(path)
-              if record["WARC-Type"] == "response"]
+              if warc.is_capture(record)]
     assert sorted(stored) == sorted(crawl.fetched), (len(stored), len(crawl.fetched))
     assert crawl.summary["stored"] == len(stored), (crawl.summary["stored"], len(stored))
     return len(stored)

@@ -166,7 +166,7 @@ def check_warcs(crawl):
     """Every file is closed and valid, and holds what the log says was fetched."""
     assert not [path for path in crawl.directory.rglob("*.open")], "a file was left open"
     stored = [record["WARC-Target-URI"] for path in crawl.warcs() for record in warc.read(path)
-              if record["WARC-Type"] == "response"]
+              if warc.is_capture(record)]
     assert sorted(stored) == sorted(crawl.fetched), (len(stored), len(crawl.fetched))
 
 
@@ -267,7 +267,7 @@ def check_full(crawl):
     assert crawl.summary["end"] == "disk-full", crawl.summary.get("end")
     assert not [path for path in crawl.directory.rglob("*.open")], "a file was left open"
     stored = [record["WARC-Target-URI"] for path in crawl.warcs() for record in warc.read(path)
-              if record["WARC-Type"] == "response"]
+              if warc.is_capture(record)]
     assert len(set(stored)) == len(stored) > 0
     assert sorted(stored) == sorted(crawl.fetched), "what is logged is stored, and what is stored is logged"
     assert crawl.summary["stored"] == len(stored), (crawl.summary["stored"], len(stored))

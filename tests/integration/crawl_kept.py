@@ -28,7 +28,7 @@ def map_of(path):
 
 def stored(crawl):
     return {record["WARC-Target-URI"].split("/", 3)[3]: record for path in crawl.warcs()
-            for record in warc.read(path) if record["WARC-Type"] == "response"}
+            for record in warc.read(path) if warc.is_capture(record)}
 
 
 def test_unwanted_types_are_not_received():

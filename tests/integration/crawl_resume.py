@@ -110,7 +110,7 @@ class Lives:
     def stored(self):
         """Every record is read and its digests are checked: a member that is cut off fails here."""
         return [record["WARC-Target-URI"] for path in sorted((self.directory / "warc").iterdir())
-                for record in warc.read(path) if record["WARC-Type"] == "response"]
+                for record in warc.read(path) if warc.is_capture(record)]
 
     def check(self, truth=None):
         """Log and store hold the same, each once; and just what there is to be had."""

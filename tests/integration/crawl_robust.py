@@ -91,7 +91,7 @@ def check_against(crawl, truth):
 def check_warcs(crawl):
     assert not list(crawl.directory.rglob("*.open"))
     stored = Counter(record["WARC-Target-URI"] for path in crawl.warcs() for record in warc.read(path)
-                     if record["WARC-Type"] == "response")
+                     if warc.is_capture(record))
     assert set(stored) <= set(crawl.fetched) and max(stored.values()) == 1
     return set(stored)
 

@@ -64,7 +64,7 @@ class LeavingSite(SecureSite):
 
 def responses(crawl):
     return {record["WARC-Target-URI"].split("/", 3)[3]: record for path in crawl.warcs() if ".warc" in path.name
-            for record in warc.read(path) if record["WARC-Type"] == "response"}
+            for record in warc.read(path) if warc.is_capture(record)}
 
 
 def test_only_a_goodbye_ends_a_body():

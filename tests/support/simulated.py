@@ -182,12 +182,12 @@ class Crawl:
         return path.read_text().splitlines() if path.exists() else []
 
     def warcs(self):
-        return sorted((self.directory / "warc").glob("*"))
+        return sorted(path for path in (self.directory / "warc").glob("*") if path.suffix != ".cdxj")
 
 
 def outcome_of(row):
-    """The outcome in a row of crawl.log: the first annotation that is no count of tries; none means done."""
-    said = [word for word in row[11].split(",") if not re.fullmatch(r"-|\d+t", word)]
+    """The outcome in a row of crawl.log: the first annotation that is no count of tries and no repeat; none means done."""
+    said = [word for word in row[11].split(",") if not re.fullmatch(r"-|\d+t|(near-)?duplicate:.*", word)]
     return said[0] if said else "done"
 
 

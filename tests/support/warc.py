@@ -124,6 +124,33 @@ def parse(member):
     return record
 
 
+def is_capture(record):
+    """A page as it came, or the head of one whose body came before."""
+    return record["WARC-Type"] in ("response", "revisit")
+
+
+def check_revisit(record):
+    profile = record["WARC-Profile"].split("/revisit/")
+    assert re.fullmatch(r"http://netpreserve.org/warc/1\.[01]", profile[0]), profile
+    assert record.block.startswith(b"HTTP/1.") and record.block.endswith(b"\r\n\r\n")
+    if profile[1] == "identical-payload-digest":
+        assert DATE.match(record["WARC-Refers-To-Date"]) and record["WARC-Refers-To-Target-URI"].startswith("http")
+        assert re.fullmatch(r"sha1:[A-Z2-7]{32}", record["WARC-Payload-Digest"])
+    else:
+        assert profile[1] == "server-not-modified" and record["WARC-Payload-Digest"] is None
+
+
+def first_copies(records):
+    """Checks that each revisit leads to a capture with that URL, date and payload; returns payloads by URL and date."""
+    payloads = {(record["WARC-Target-URI"], record["WARC-Date"]): record.payload() for record in records
+                if record["WARC-Type"] == "response"}
+    for record in records:
+        if record["WARC-Type"] == "revisit":
+            first = payloads[record["WARC-Refers-To-Target-URI"], record["WARC-Refers-To-Date"]]
+            assert sha1(first) == record["WARC-Payload-Digest"], record.fields
+    return payloads
+
+
 def check(record, has_block_digest):
     names = {name for name, _ in record.fields}
     assert REQUIRED <= names, names
@@ -137,7 +164,10 @@ def check(record, has_block_digest):
     assert ID.match(record["WARC-Warcinfo-ID"])
     uri = record["WARC-Target-URI"]
     assert re.match(r"https?://[^<>\s]+\Z", uri), uri
-    assert record["Content-Type"] == f"application/http; msgtype={kind}"
+    message = "response" if kind == "revisit" else kind
+    assert record["Content-Type"] == f"application/http; msgtype={message}"
+    if kind == "revisit":
+        check_revisit(record)
     if kind == "response":
         assert record["WARC-Payload-Digest"] == sha1(record.payload())
         assert re.match(r"127\.|::1", record["WARC-IP-Address"])
@@ -155,7 +185,7 @@ def read(path, has_block_digest=True):
     assert records[0]["WARC-Type"] == "warcinfo" and records[0]["WARC-Filename"] == path.name
     info = records[0]["WARC-Record-ID"]
     for response, request in zip(records[1::2], records[2::2]):
-        assert (response["WARC-Type"], request["WARC-Type"]) == ("response", "request")
+        assert is_capture(response) and request["WARC-Type"] == "request"
         assert request["WARC-Concurrent-To"] == response["WARC-Record-ID"]
         assert request["WARC-Date"] == response["WARC-Date"]
         assert response["WARC-Warcinfo-ID"] == request["WARC-Warcinfo-ID"] == info

@@ -44,6 +44,8 @@ static void finish_reader(void)
     finish();
 }
 
+static struct repeats repeats; /* none, unless a test says so */
+
 static void begin_page(const char *type, const char *coding, struct slice body)
 {
     struct reader_page page = {.source = {.url = &base, .base = &base},
@@ -55,6 +57,7 @@ static void begin_page(const char *type, const char *coding, struct slice body)
                                      .css = reads_styles,
                                      .noscript = reads_styles,
                                      .obeys_meta = true,
+                                     .repeats = &repeats,
                                      .entries_max = 1000000};
     reader_begin(&reader, &reader, &page, &options);
 }

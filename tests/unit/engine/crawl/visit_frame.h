@@ -38,6 +38,7 @@ struct frame {
     struct store store; /* if tuning.fixed.store.kind says so */
     struct stats stats;
     struct visits visits;
+    struct repeats repeats;
     struct peer peer;
     char directory[64];
 };
@@ -165,6 +166,7 @@ static inline void frame_start(struct frame *f, unsigned connections, void (*scr
         .rules = &f->rules,
         .troubles = &f->troubles,
         .store = has_store ? &f->store : NULL,
+        .repeats = &f->repeats,
         .gate = &f->gate,
         .bandwidth = &f->bandwidth,
         .decode = decode_create(&(struct decode_options){.bytes_max = 1 << 20, .ratio_max = 1000}),

@@ -10,7 +10,7 @@
 /* FIPS 180: SHA-1 of "abc" is a9993e36 4706816a ba3e2571 7850c26c 9cd0d89d. */
 #define DIGEST_OF_ABC "sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5"
 
-static char buffer[WARC_HEADER_BYTES_MAX + 1];
+static char buffer[WARC_REVISIT_BYTES_MAX + 1];
 
 static const char *header(const struct warc_record *record)
 {
@@ -153,4 +153,71 @@ TEST(the_longest_url_fits)
                                  .block = SLICE("abc"),
                                  .payload = SLICE("abc")};
     CHECK(strlen(header(&record)) > URL_BYTES_MAX);
+}
+
+static const struct warc_id some_id = {"urn:uuid:22222222-2222-4222-8222-222222222222"};
+
+TEST(a_revisit_names_the_first_copy)
+{
+    static const unsigned char digest[FINGERPRINT_SHA1_BYTES] = {0xa9, 0x99, 0x3e, 0x36, 0x47, 0x06, 0x81,
+                                                                 0x6a, 0xba, 0x3e, 0x25, 0x71, 0x78, 0x50,
+                                                                 0xc2, 0x6c, 0x9c, 0xd0, 0xd8, 0x9d};
+    struct warc_record record = {.type = WARC_REVISIT,
+                                 .id = some_id,
+                                 .target_uri = SLICE("http://a.it/again"),
+                                 .refers_to_uri = SLICE("http://a.it/first"),
+                                 .refers_to_date_us = UINT64_C(1709210096000007),
+                                 .block = SLICE("HTTP/1.1 200 OK\r\n\r\n"),
+                                 .payload_digest = digest};
+    header(&record);
+    CHECK_STR(field("WARC-Type"), "revisit");
+    CHECK_STR(field("WARC-Profile"), "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest");
+    CHECK_STR(field("WARC-Refers-To-Target-URI"), "http://a.it/first");
+    CHECK_STR(field("WARC-Refers-To-Date"), "2024-02-29T12:34:56.000007Z");
+    CHECK_STR(field("WARC-Payload-Digest"), DIGEST_OF_ABC);
+    CHECK_STR(field("WARC-Protocol"), "http/1.1");
+    CHECK_STR(field("Content-Length"), "19");
+    record.is_1_0 = true;
+    header(&record);
+    CHECK_STR(field("WARC-Profile"), "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest");
+    CHECK_STR(field("WARC-Refers-To-Date"), "2024-02-29T12:34:56Z");
+}
+
+TEST(a_revisit_has_room_for_two_of_the_longest_urls)
+{
+    static char url[URL_BYTES_MAX];
+    memset(url, 'a', sizeof url);
+    struct warc_record record = {.type = WARC_REVISIT,
+                                 .id = some_id,
+                                 .target_uri = {url, sizeof url},
+                                 .refers_to_uri = {url, sizeof url},
+                                 .refers_to_date_us = 1,
+                                 .address = SLICE("2001:0db8:0000:0000:0000:0000:192.168.100.100"),
+                                 .warcinfo = &some_id,
+                                 .concurrent_to = &some_id,
+                                 .truncated = SLICE("disconnect"),
+                                 .tls_protocol = SLICE("tls/1.2"),
+                                 .tls_suite = SLICE("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"),
+                                 .payload = SLICE("")};
+    CHECK(strlen(header(&record)) > 2 * sizeof url);
+}
+
+TEST(a_304_is_a_revisit_without_a_payload)
+{
+    struct warc_record record = {.type = WARC_NOT_MODIFIED,
+                                 .id = some_id,
+                                 .target_uri = SLICE("http://a.it/"),
+                                 .block = SLICE("HTTP/1.1 304 Not Modified\r\n\r\n")};
+    CHECK(!strstr(header(&record), "WARC-Payload-Digest") && !strstr(buffer, "WARC-Refers-To"));
+    CHECK_STR(field("WARC-Type"), "revisit");
+    CHECK_STR(field("WARC-Profile"), "http://netpreserve.org/warc/1.1/revisit/server-not-modified");
+}
+
+TEST(an_answer_of_a_name_server_is_text)
+{
+    struct warc_record record = {
+        .type = WARC_DNS, .id = some_id, .target_uri = SLICE("dns:a.it"), .block = SLICE("x")};
+    CHECK(!strstr(header(&record), "WARC-Protocol"));
+    CHECK_STR(field("WARC-Type"), "response");
+    CHECK_STR(field("Content-Type"), "text/dns");
 }

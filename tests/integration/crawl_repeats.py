@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Pages that repeat others: stored once, named in crawl.log, their links followed or not; and the index beside each WARC."""
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import warc  # noqa: E402
+from simulated import BUILD, RUDE, Crawl, Pages, Web, compare, main, merge  # noqa: E402
+
+WEB = ["--hosts", "30", "--pages", "40", "--plain", "--duplicates", "0.1", "--near-duplicates", "0.1"]
+
+
+def contents_of(web):
+    """{URL: (content, is near)} of all HTML pages."""
+    text = web.run("truth", "--seeds", str(web.directory / "seeds.txt"), "--digest", "none", "--contents").stdout
+    rows = (line.split("\t") for line in text.splitlines())
+    return {row[0]: (row[5].split()[0], row[5].endswith("near")) for row in rows if row[5] != "-" and row[1] == "200"}
+
+
+def noted(crawl, word):
+    """{URL: the rest of its annotation}"""
+    return {row[3]: note[len(word):] for row in crawl.log for note in row[11].split(",") if note.startswith(word)}
+
+
+def records_of(crawl):
+    return [record for path in crawl.warcs() for record in warc.read(path)]
+
+
+def kinds_of(records):
+    return {record["WARC-Target-URI"]: record["WARC-Type"] for record in records if warc.is_capture(record)}
+
+
+def test_copies_become_revisits():
+    with Web(*WEB) as web:
+        for threads in ("1", "2"):
+            crawl = Crawl(web, RUDE, "--threads", threads)
+            compare(crawl, web.truth())
+            records = records_of(crawl)
+            warc.first_copies(records)
+            kinds, copies = kinds_of(records), noted(crawl, "duplicate:")
+            assert set(kinds) == set(web.truth())
+            assert {url for url, kind in kinds.items() if kind == "revisit"} == set(copies), "the log tells the same"
+            assert len(copies) == crawl.summary["duplicates"] > 30 and crawl.summary["near_duplicates"] == 0
+            # With one loop each body but the short ones is stored once.
+            bodies = [record["WARC-Payload-Digest"] for record in records
+                      if record["WARC-Type"] == "response" and len(record.payload()) >= 512]
+            assert threads == "2" or len(bodies) == len(set(bodies))
+            said = subprocess.run([BUILD / "lycosa", "why", crawl.directory, sorted(copies)[0]], capture_output=True,
+                                  text=True, check=True).stdout
+            assert "duplicate:" in said, said
+
+
+def test_what_the_keys_say():
+    with Web(*WEB) as web:
+        full = Crawl(web, merge(RUDE, {"duplicates": {"store": "full"}}))
+        assert set(kinds_of(records_of(full)).values()) == {"response"}
+        off = Crawl(web, merge(RUDE, {"duplicates": {"kind": "off"}}))
+        assert set(kinds_of(records_of(off)).values()) == {"response"} and off.summary["duplicates"] == 0
+        skip = Crawl(web, merge(RUDE, {"duplicates": {"store": "skip"}}))
+        compare(skip, web.truth())
+        kinds = kinds_of(records_of(skip))
+        assert set(kinds.values()) == {"response"}
+        assert set(web.truth()) - set(kinds) == set(noted(skip, "duplicate:")) and skip.summary["duplicates"] > 30
+
+
+def test_links_of_copies_are_skipped():
+    """Each copy of the page lies in a folder of its own, and links to the next folder: without end."""
+    page = b"<a href='deeper/'>on</a>" + b"x" * 1000
+    html = {"Content-Type": "text/html"}
+    routes = {"/" + "deeper/" * depth: (200, html, page) for depth in range(9)}
+    with Pages({"127.0.0.1": routes}) as web:
+        for store in ("warc", "none"):
+            tuning = {"store": {"kind": store}, "scope": {"path-repeats": "100"}}
+            all_of_them = Crawl(web, merge(RUDE, tuning))
+            assert all_of_them.summary["pages"] == 10, all_of_them.summary  # the last one is a 404
+            few = Crawl(web, merge(RUDE, tuning, {"duplicates": {"links": "skip"}}))
+            assert few.summary["pages"] == 2 and few.summary["duplicates"] == 1, few.summary
+
+
+def test_near_duplicates():
+    """Precision and recall against what websim knows."""
+    with Web(*WEB) as web:
+        crawl = Crawl(web, merge(RUDE, {"duplicates": {"kind": "near"}}))
+        contents = contents_of(web)
+        compare(crawl, web.truth())
+        near, copies = noted(crawl, "near-duplicate:"), noted(crawl, "duplicate:")
+        order = [row[3] for row in crawl.log if row[3] in contents]
+        seen, expected = set(), set()
+        for url in order:
+            content = contents[url][0]
+            if content in seen and url not in copies:
+                expected.add(url)
+            seen.add(content)
+        found = set(near) & set(contents)
+        recall, precision = len(found & expected) / len(expected), len(found & expected) / len(found)
+        print(f"  {len(contents)} pages, {len(expected)} near-duplicates: recall {recall:.3f}, precision {precision:.3f}")
+        assert recall > 0.8 and precision > 0.9, (sorted(expected - found)[:3], sorted(found - expected)[:3])
+        assert crawl.summary["near_duplicates"] == len(near)
+        assert all(0 <= int(note.split(":")[0]) <= 3 for note in near.values())
+        # They are stored all the same, unless the tuning file says otherwise.
+        assert set(near) <= set(kinds_of(records_of(crawl)))
+        skip = Crawl(web, merge(RUDE, {"duplicates": {"kind": "near", "store": "skip"}}))
+        compare(skip, web.truth())
+        stored = kinds_of(records_of(skip))
+        assert not set(noted(skip, "near-duplicate:")) & set(stored) and len(stored) < len(web.truth())
+
+
+def test_each_warc_has_its_index():
+    with Web(*WEB) as web:
+        crawl = Crawl(web, merge(RUDE, {"store": {"file-bytes": "200KB"}}), "--threads", "2")
+        names = {path.name.split(".warc")[0] for path in crawl.warcs()}
+        indexes = list((crawl.directory / "warc").glob("*.cdxj"))
+        assert {path.stem for path in indexes} == names and len(names) > 4
+        lines = [line for path in indexes for line in path.read_text().splitlines()]
+        assert len(lines) == len([record for record in records_of(crawl) if warc.is_capture(record)])
+        url = sorted(noted(crawl, "duplicate:"))[0]
+        got = subprocess.run([BUILD / "lycosa", "archive", "get", crawl.directory, url], capture_output=True, check=True)
+        digest = next(row[9] for row in crawl.log if row[3] == url)
+        assert warc.sha1(got.stdout) == digest, "a revisit leads to its body"
+        checked = subprocess.run([BUILD / "lycosa", "archive", "check", crawl.directory], capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        none = Crawl(web, merge(RUDE, {"store": {"index": "no"}}))
+        assert not list((none.directory / "warc").glob("*.cdxj"))
+
+
+main([test_copies_become_revisits, test_what_the_keys_say, test_links_of_copies_are_skipped, test_near_duplicates,
+      test_each_warc_has_its_index])

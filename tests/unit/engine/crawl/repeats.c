@@ -1,0 +1,77 @@
+#include "engine/crawl/repeats.h"
+
+#include "engine/url/hash.h"
+#include "tests/support/check.h"
+
+static struct tuning tuning;
+static struct repeats repeats;
+static const unsigned char digest[20] = {1, 2, 3};
+
+static void begin(uint64_t kind, uint64_t links, uint64_t store)
+{
+    tuning_init(&tuning);
+    tuning.fixed.crawl.threads = 2;
+    tuning.fixed.duplicates.kind = kind;
+    tuning.fixed.duplicates.links = links;
+    tuning.fixed.duplicates.store = store;
+    tuning.fixed.duplicates.bytes = 1 << 20;
+    CHECK_INT(repeats_init(&repeats, &tuning), 0);
+}
+
+TEST(what_nobody_asks_for_takes_no_memory)
+{
+    begin(TUNING_DUPLICATES_OFF, TUNING_DUPLICATES_SKIP_LINKS, TUNING_DUPLICATES_SKIP);
+    CHECK(!repeats.has_exact && !repeats.has_near);
+    repeats_fini(&repeats);
+    begin(TUNING_DUPLICATES_EXACT, TUNING_DUPLICATES_FOLLOW, TUNING_DUPLICATES_FULL);
+    CHECK(!repeats.has_exact && !repeats.has_near);
+    repeats_fini(&repeats);
+    begin(TUNING_DUPLICATES_EXACT, TUNING_DUPLICATES_SKIP_LINKS, TUNING_DUPLICATES_FULL);
+    CHECK(repeats.has_exact && !repeats.has_near && !repeats.follows);
+    repeats_fini(&repeats);
+    begin(TUNING_DUPLICATES_NEAR, TUNING_DUPLICATES_FOLLOW, TUNING_DUPLICATES_REVISIT);
+    CHECK(repeats.has_exact && repeats.has_near && repeats.follows);
+    repeats_fini(&repeats);
+    CHECK(!repeats.has_exact && !repeats.has_near);
+}
+
+TEST(without_a_store_only_links_want_digests)
+{
+    tuning_init(&tuning);
+    tuning.fixed.store.kind = TUNING_STORE_NONE;
+    CHECK_INT(repeats_init(&repeats, &tuning), 0);
+    CHECK(!repeats.has_exact);
+    repeats_fini(&repeats);
+    tuning.fixed.duplicates.links = TUNING_DUPLICATES_SKIP_LINKS;
+    CHECK_INT(repeats_init(&repeats, &tuning), 0);
+    CHECK(repeats.has_exact);
+    repeats_fini(&repeats);
+}
+
+TEST(a_copy_is_found_unless_it_is_short)
+{
+    struct exact_copy copy;
+    struct exact_source source = {.url = SLICE("http://a.test/first"), .date_us = 7};
+    begin(TUNING_DUPLICATES_EXACT, TUNING_DUPLICATES_FOLLOW, TUNING_DUPLICATES_REVISIT);
+    CHECK(!repeats_find(&repeats, digest, 10000, &copy));
+    repeats_add(&repeats, 1, digest, &source);
+    CHECK(repeats_find(&repeats, digest, 10000, &copy));
+    CHECK_INT(copy.date_us, 7);
+    CHECK(slice_equals((struct slice){copy.url, copy.url_len}, source.url));
+    CHECK(!repeats_find(&repeats, digest, 100, &copy));
+    CHECK_INT(repeats_forgotten(&repeats), 0);
+    repeats_fini(&repeats);
+}
+
+TEST(notes_name_the_hash_of_the_first_url)
+{
+    char note[REPEATS_NOTE_CHARS], expected[64];
+    static struct exact_copy copy = {.url = "http://a.test/", .url_len = 14};
+    struct near_match match = {.url = 0x123, .distance = 3};
+    repeats_note_exact(&copy, note);
+    snprintf(expected, sizeof expected, "duplicate:%016llx",
+             (unsigned long long)hash_slice(SLICE("http://a.test/")));
+    CHECK_STR(note, expected);
+    repeats_note_near(&match, note);
+    CHECK_STR(note, "near-duplicate:3:0000000000000123");
+}
