@@ -38,7 +38,7 @@ static size_t put_special(struct output *out, struct slice text)
         return 1;
     }
     size_t len = utf8_length(text, &good);
-    put(out, good ? (struct slice){text.ptr, len} : SLICE("\\ufffd"));
+    put(out, good ? (struct slice){text.ptr, len} : SLICE("\xef\xbf\xbd"));
     return len;
 }
 
