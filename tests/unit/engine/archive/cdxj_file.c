@@ -37,6 +37,9 @@ static void search_all(size_t count, size_t pad, const char *last_end)
         snprintf(between, sizeof between, "key%06zu ", 2 * i - (i > 0));
         CHECK(strncmp(find(&file, key), key, strlen(key)) == 0);
         CHECK(strncmp(find(&file, between), key, strlen(key)) == 0);
+        char whole[300];
+        snprintf(whole, sizeof whole, "%s", find(&file, key));
+        CHECK_STR(find(&file, whole), whole);
     }
     CHECK_STR(find(&file, "z"), "");
     CHECK(strlen(find(&file, "")) > 0 || count == 0);
