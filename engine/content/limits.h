@@ -68,10 +68,13 @@
 #define DECODE_BUFFER_BYTES 16384
 /* decode: RFC 9659 lets a zstd body ask for a window of 8 MiB at most. */
 #define DECODE_ZSTD_WINDOW_LOG_MAX 23
-/* simhash: the part of a page that is looked at: under a millisecond. Longer pages have said what they are by then. */
-#define SIMHASH_BYTES_MAX (1u << 20)
-/* simhash: fewer shingles say nothing: with so few, one word more or less changes most bits, and pages that are nothing
- * but a title ("Not found") would all be duplicates of each other. */
+/* simhash: the part of a page that is looked at: so many bytes, tags and shingles, whichever comes first. Pages have said
+ * what they are by then, and a page of nothing but tags or one-letter words holds up a loop no longer than others. */
+#define SIMHASH_BYTES_MAX    (1u << 20)
+#define SIMHASH_TAGS_MAX     (1u << 15)
+#define SIMHASH_SHINGLES_MAX (1u << 16)
+/* simhash: fewer shingles say nothing: pages that are hardly more than a title ("Not found") would all be duplicates
+ * of each other. */
 #define SIMHASH_SHINGLES_MIN 16
 /* text: bytes read per step: a tenth of a millisecond for most pages, two for the hardest. */
 #define TEXT_STEP_BYTES (1u << 16)

@@ -198,19 +198,26 @@ static __attribute__((noinline)) const char *add_long_word(struct reader *reader
     return at;
 }
 
-/* Behind the comment or declaration at `open`, as fingerprint_normalise reads it. */
+/* Whether a '<' is more than text. */
+static inline bool is_markup(const char *open, const char *end)
+{
+    if (end - open < 2)
+        return false;
+    char lower = slice_lower(open[1]);
+    return open[1] == '!' || open[1] == '?' || open[1] == '/' || (lower >= 'a' && lower <= 'z');
+}
+
+/* Behind the comment or declaration at `open`, which is_markup, as fingerprint_normalise reads it. */
 static __attribute__((noinline)) const char *skip_markup(const char *open, const char *end)
 {
     struct slice run = slice_between(open, end);
     const char *close;
     if (slice_starts_with(run, SLICE("<!--")))
         close = (close = memmem(open + 4, run.len - 4, "-->", 3)) ? close + 2 : NULL;
-    else if (run.len > 1 && (open[1] == '!' || open[1] == '?' || open[1] == '/'))
+    else if (open[1] == '!' || open[1] == '?' || open[1] == '/')
         close = memchr(open, '>', run.len);
-    else if (run.len > 1 && slice_lower(open[1]) >= 'a' && slice_lower(open[1]) <= 'z')
-        close = NULL; /* a tag that the document's end cuts off */
     else
-        close = open; /* a '<' that is text */
+        close = NULL; /* a tag that the document's end cuts off */
     return close ? close + 1 : end;
 }
 
@@ -230,13 +237,16 @@ __attribute__((always_inline)) static inline void add_text(struct reader *reader
                                                            bool has_markup, classify_function *classify)
 {
     const char *at = run.ptr, *end = run.ptr + run.len, *text = at;
-    while (at < end) {
+    while (at < end && reader->counters.count < SIMHASH_SHINGLES_MAX) {
         struct masks masks = classify_at(reader, at, classify);
         size_t len = end - at < BLOCK_BYTES ? (size_t)(end - at) : BLOCK_BYTES;
         uint64_t inside = ~UINT64_C(0) >> (BLOCK_BYTES - len);
         bool is_cut = false, goes_on = end - at > BLOCK_BYTES;
-        if (__builtin_expect(has_markup && (masks.open & inside), 0)) {
-            len = (size_t)__builtin_ctzll(masks.open);
+        uint64_t opens = has_markup ? masks.open & inside : 0;
+        while (__builtin_expect(opens != 0, 0) && !is_markup(at + __builtin_ctzll(opens), end))
+            opens &= opens - 1;
+        if (__builtin_expect(opens != 0, 0)) {
+            len = (size_t)__builtin_ctzll(opens);
             inside = (UINT64_C(1) << len) - 1;
             is_cut = true;
         }
@@ -263,6 +273,7 @@ __attribute__((always_inline)) static inline void add_page(struct reader *reader
     struct html_walk walk;
     struct html_tag tag;
     const char *from = html.ptr;
+    unsigned tags_left = SIMHASH_TAGS_MAX;
     html_init(&walk, html, HTML_READ_ALL | HTML_READ_NOSCRIPT | HTML_SKIP_ATTRIBUTES | flags);
     while (html_next(&walk, &tag)) {
         if (tag.open > from)
@@ -273,6 +284,8 @@ __attribute__((always_inline)) static inline void add_page(struct reader *reader
                 add_text(reader, tag.body, false, classify);
             from = tag.body.ptr + tag.body.len;
         }
+        if (--tags_left == 0 || reader->counters.count >= SIMHASH_SHINGLES_MAX)
+            return;
     }
     add_text(reader, slice_between(from, html.ptr + html.len), true, classify);
 }

@@ -3,7 +3,7 @@
  * Charikar, "Similarity estimation techniques from rounding algorithms", 2002; for web pages Manku, Jain and Das
  * Sarma, "Detecting near-duplicates for web crawling", 2007, who take pages within 3 bits for near-duplicates.
  * Read over the normalised form of a page (fingerprint_normalise), which is never written out: nothing is
- * allocated, and no more than SIMHASH_BYTES_MAX is looked at. The value is the same on every CPU and in every run.
+ * allocated, and no more is looked at than limits.h says. The value is the same on every CPU and in every run.
  * What distance which change makes is measured in engine/content/README.md. */
 #pragma once
 

@@ -220,22 +220,38 @@ TEST(a_few_words_say_nothing)
     CHECK(simhash_text(SLICE("a b c d e f g h i j k l m n o p q"), &hash));
 }
 
-/* What lies beyond the limit is not looked at, and the counters hold as many words as there can be. */
+static void check_cut(struct slice page, size_t enough)
+{
+    uint64_t hash, cut, plain;
+    CHECK(simhash_html(page, &hash));
+    CHECK(simhash_html((struct slice){page.ptr, enough}, &cut));
+    CHECK_INT(hash, cut);
+    simhash_use_plain(true);
+    CHECK(simhash_html(page, &plain));
+    simhash_use_plain(false);
+    CHECK_INT(plain, hash);
+}
+
+/* What lies beyond the limits is not looked at: a long page hashes as its beginning does. */
 TEST(long_pages_are_cut)
 {
     size_t len = 2 * (size_t)SIMHASH_BYTES_MAX;
     char *page = malloc(len);
-    uint64_t hash, cut;
+    uint64_t hash;
+    for (size_t i = 0; i < len; i++) /* words of 31 letters */
+        page[i] = i % 32 ? (char)('a' + draw(26)) : ' ';
+    check_cut((struct slice){page, len}, SIMHASH_BYTES_MAX);
+    check_page((struct slice){page, len});
     for (size_t i = 0; i < len; i++)
         page[i] = i % 2 ? ' ' : (char)('a' + draw(26));
-    CHECK(simhash_html((struct slice){page, len}, &hash));
-    CHECK(simhash_html((struct slice){page, SIMHASH_BYTES_MAX}, &cut));
-    CHECK_INT(hash, cut);
-    check_page((struct slice){page, len});
+    check_cut((struct slice){page, len}, 2 * SIMHASH_SHINGLES_MAX + 256);
+    for (size_t i = 0; i + 5 <= len; i += 5)
+        memcpy(page + i, (char[]){'<', 'b', '>', (char)('a' + draw(26)), ' '}, 5);
+    check_cut((struct slice){page, len}, 5 * (size_t)SIMHASH_TAGS_MAX + 5);
     memset(page, 'a', len);
     CHECK(!simhash_html((struct slice){page, len}, &hash));
     for (size_t i = 1; i < len; i += 2)
-        page[i] = ' '; /* one shingle, half a million times */
+        page[i] = ' '; /* one shingle, again and again */
     CHECK(simhash_html((struct slice){page, len}, &hash));
     CHECK_INT(hash, simhash_shingle(word_hash(SLICE("a")), word_hash(SLICE("a"))));
     free(page);
