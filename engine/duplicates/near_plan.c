@@ -13,9 +13,9 @@
 
 #include "engine/duplicates/near_parts.h"
 
-/* Fingerprints per line when memory is full: 5 of 7 cells. With 6, every third line has hops. */
+/* Fingerprints per line when memory is full: 5 of 7 cells. The rest is for lines that get more than others. */
 #define FILL 5
-/* What it costs to read the next line, in hundredths of the first: the CPU fetches it ahead. */
+/* What it costs to read the next line, in hundredths of the first: an estimate, the CPU fetches it ahead. */
 #define NEXT_LINE_COST 25
 /* The largest number of lines per value of a part: half of what hops can reach. */
 #define LINES_PER_VALUE_MAX (NEAR_HOPS_MAX / 2)
