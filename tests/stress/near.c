@@ -51,7 +51,8 @@ static void work(struct stress_worker *worker)
         uint64_t before = lf_load(&all.near.generation, relaxed);
         uint64_t fingerprint = fingerprint_at(worker, step);
         struct near_match match;
-        if (near_add(&all.near, fingerprint, mix(fingerprint), &match)) {
+        bool is_known = near_add(&all.near, fingerprint, mix(fingerprint), &match);
+        if (is_known) {
             check_match(fingerprint, &match);
             lf_fetch_add(&all.found, 1, relaxed);
         } else {
@@ -60,8 +61,8 @@ static void work(struct stress_worker *worker)
         uint64_t close_by = fingerprint ^ UINT64_C(1) << stress_random(worker, 64);
         if (near_find(&all.near, close_by, &match))
             check_match(close_by, &match);
-        else
-            CHECK(lf_load(&all.near.generation, relaxed) >= before + NEAR_GENERATIONS / 2);
+        else if (!is_known) /* what others added may be old already, or on its way into the tables */
+            CHECK(lf_load(&all.near.generation, relaxed) >= before + NEAR_GENERATIONS);
     }
 }
 
