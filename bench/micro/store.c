@@ -161,6 +161,8 @@ static void run_store(struct row *row)
     static struct store store;
     struct row unused = {0};
     tuning_init(&tuning);
+    tuning.fixed.net.body_bytes_max = page_bytes;
+    tuning.fixed.store.buffer_bytes = 1 << 20; /* little, so that all of it is in use after the first pass */
     tuning.fixed.store.compress = row->compress;
     tuning.fixed.store.level = row->level;
     tuning.fixed.store.block_digest = row->block_digest;

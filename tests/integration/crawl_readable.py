@@ -58,6 +58,18 @@ def test_plain_and_other_levels():
             assert set(responses_of(crawl, has_block_digest="block-digest" not in store)) == set(web.truth())
 
 
+def test_zstd_learns_a_dictionary():
+    """The first file has none, the others begin with it; warc.read unpacks both with the program zstd."""
+    with Web("--hosts", "40", "--pages", "30", "--plain") as web:
+        crawl = Crawl(web, merge(RUDE, {"store": {"compress": "zstd"}, "net": {"bandwidth": "4MB"}}), "--threads", "1")
+        compare(crawl, web.truth())
+        assert set(responses_of(crawl)) == set(web.truth())
+        has_dictionary = [path.read_bytes().startswith(b"\x5d\x2a\x4d\x18") for path in crawl.warcs()]
+        assert has_dictionary == [False, True], has_dictionary
+        first, second = (path.stat().st_size / len(warc.read(path)) for path in crawl.warcs())
+        assert second < first / 2, (first, second)
+
+
 def test_log_has_heritrix_columns():
     columns = [r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", r"-?\d+", r"\d+|-", r"https?://\S+", r"-|(\d+\+)?[LERMP]+",
                r"-|https?://\S+", r"\S+", r"#\d{3}", r"\d{17}\+\d+|-", r"sha1:[A-Z2-7]{32}|-", r"https?://\S+",
@@ -184,7 +196,7 @@ def test_summary_is_json():
         json.dumps(crawl.summary)
 
 
-main([test_every_page_is_in_a_valid_warc, test_plain_and_other_levels, test_old_readers_get_the_old_version, test_log_has_heritrix_columns, test_log_of_robots_files, test_log_of_a_host_that_is_given_up,
+main([test_every_page_is_in_a_valid_warc, test_plain_and_other_levels, test_zstd_learns_a_dictionary, test_old_readers_get_the_old_version, test_log_has_heritrix_columns, test_log_of_robots_files, test_log_of_a_host_that_is_given_up,
       test_log_names_what_is_wrong_with_a_certificate, test_why, test_why_of_embeds_redirects_and_what_was_left_out,
       test_why_of_a_seed_that_fails, test_why_of_what_waits,
       test_summary_is_json])
