@@ -258,6 +258,8 @@ static enum members_step next_gzip(struct members *members, struct slice *piece)
         struct slice bytes = look(members, members->next, 1);
         if (has_failed(members))
             return MEMBERS_BAD;
+        if (members->given == 0 && members->has_lengths && bytes.len > MEMBERS_FIRST_BYTES)
+            bytes.len = MEMBERS_FIRST_BYTES;
         inflate->next_in = (uint8_t *)(uintptr_t)bytes.ptr;
         inflate->avail_in = (uint32_t)bytes.len;
         inflate->next_out = (uint8_t *)members->piece;

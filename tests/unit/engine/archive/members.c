@@ -92,6 +92,21 @@ TEST(members_are_skipped_if_their_lengths_are_known)
     }
 }
 
+/* Of a page of ordinary length, who wants its head does not unpack the rest. */
+TEST(little_is_unpacked_before_a_member_can_be_skipped)
+{
+    struct warc_file *file = warc_file_new(PACK_GZIP_LENGTHS);
+    struct slice piece;
+    warc_file_add_text(file, warc_file_noise(10000, 1));
+    open_members(file);
+    CHECK_INT(members_begin(&members), MEMBERS_PIECE);
+    CHECK_INT(members_next(&members, &piece), MEMBERS_PIECE);
+    CHECK(piece.len > 500 && piece.len < 2000);
+    CHECK(members_skip(&members, 10000 - piece.len));
+    CHECK_INT(members_begin(&members), MEMBERS_END);
+    close_members();
+}
+
 TEST(plain_bytes_are_dropped_up_to_the_end)
 {
     struct warc_file *file = two(PACK_PLAIN);
