@@ -90,10 +90,23 @@ static bool fits_codes(const struct press_codes *codes, struct slice record)
     return bits * PRESS_PROBES < codes->bits_max * probes;
 }
 
+/* Gives symbols that hardly occur a count that makes their codes PRESS_CODE_BITS_MAX long, or about that. */
+static void bound_codes(uint64_t *counts, unsigned symbols)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < symbols; i++)
+        sum += counts[i];
+    uint64_t least = (sum >> PRESS_CODE_BITS_MAX) + 1;
+    for (unsigned i = 0; i < symbols; i++)
+        counts[i] = counts[i] > least ? counts[i] : least;
+}
+
 static void make_codes(struct press_codes *codes)
 {
     uint64_t bits = 0, probes = 0;
     codes->bits_max = 0;
+    bound_codes(codes->histogram.lit_len_histogram, ISAL_DEF_LIT_LEN_SYMBOLS);
+    bound_codes(codes->histogram.dist_histogram, ISAL_DEF_DIST_SYMBOLS);
     if (isal_create_hufftables(&codes->tables, &codes->histogram) != 0)
         return;
     for (int i = 0; i < 256; i++) {
