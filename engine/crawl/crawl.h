@@ -97,6 +97,7 @@ struct crawl {
     struct sources sources;    /* the seeds, by number */
     struct robots_cache rules; /* of all hosts */
     struct repeats repeats;    /* what was seen before */
+    struct slice tuning_text;  /* the tuning file as it is in the directory, or its beginning */
     struct indexer indexer;    /* of WARC files, if they are to be indexed */
     struct scope *scope;
     struct tls_trust *trust;

@@ -2,12 +2,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/limits.h"
+#include "engine/store/warcinfo.h"
 
 static bool is_empty_directory(const char *path)
 {
@@ -150,6 +152,25 @@ void crawl_remove_scratch(struct crawl *crawl)
     rmdir(crawl->scratch);
 }
 
+/* For the WARC files, which begin with it. Without one, they begin without it. */
+static void read_tuning_text(struct crawl *crawl)
+{
+    char path[1100];
+    snprintf(path, sizeof path, "%s/tuning.ini", crawl->directory);
+    FILE *file = fopen(path, "re");
+    char *text = file ? malloc(WARCINFO_BYTES_MAX) : NULL;
+    if (text)
+        crawl->tuning_text = (struct slice){text, fread(text, 1, WARCINFO_BYTES_MAX, file)};
+    if (file)
+        fclose(file);
+}
+
+static bool keep_inputs(struct crawl *crawl, struct tuning_error *error)
+{
+    return crawl->options->resumes || (keep_input(crawl, "seeds.txt", copy_seeds, error) &&
+                                       keep_input(crawl, "tuning.ini", copy_tuning, error));
+}
+
 bool crawl_make_places(struct crawl *crawl, struct tuning_error *error)
 {
     if (crawl->tuning.fixed.store.kind == TUNING_STORE_WARC && !make_folder(crawl, "warc", error))
@@ -158,10 +179,10 @@ bool crawl_make_places(struct crawl *crawl, struct tuning_error *error)
         return false;
     if ((crawl->tuning.fixed.state.spill || crawl->tuning.fixed.state.journal) && !make_scratch(crawl, error))
         return false;
-    if (crawl->options->resumes)
-        return true;
-    return keep_input(crawl, "seeds.txt", copy_seeds, error) &&
-           keep_input(crawl, "tuning.ini", copy_tuning, error);
+    if (!keep_inputs(crawl, error))
+        return false;
+    read_tuning_text(crawl);
+    return true;
 }
 
 void crawl_remove_places(struct crawl *crawl, bool made)

@@ -8,6 +8,7 @@
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/loop.h"
 #include "engine/crawl/names.h"
+#include "engine/store/warc_name.h"
 #include "engine/url/canonical.h"
 
 bool crawl_refuse(struct tuning_error *error, const char *format, ...)
@@ -77,6 +78,9 @@ bool crawl_check_tuning(struct crawl *crawl, struct tuning_error *error)
     if (crawl->tuning.fixed.memory.page_bytes / crawl->loop_count < BUFFER_ROOM_BYTES)
         return crawl_refuse(error, "memory.pages: %u threads need at least %u KiB", crawl->loop_count,
                             crawl->loop_count * (BUFFER_ROOM_BYTES / 1024));
+    const char *fault = warc_name_check(crawl->tuning.fixed.store.name);
+    if (fault)
+        return crawl_refuse(error, "store.name: '%s' %s", crawl->tuning.fixed.store.name, fault);
     crawl->scope = scope_create(&crawl->tuning.fixed.scope, error);
     if (!crawl->scope)
         return false;
@@ -144,6 +148,7 @@ void crawl_close_parts(struct crawl *crawl)
     mill_fini(&crawl->mill);
     robots_cache_fini(&crawl->rules);
     repeats_fini(&crawl->repeats);
+    free((char *)(uintptr_t)crawl->tuning_text.ptr);
     sieve_fini(&crawl->sieve);
     frontier_fini(&crawl->frontier);
     crawl_free_reloads(crawl);

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "engine/store/limits.h"
+#include "engine/store/warc_name.h"
+#include "engine/store/warcinfo.h"
 #include "lockfree/clock.h"
 
 /* Of the skippable frame with the dictionary. */
@@ -113,14 +115,14 @@ static void name_file(struct store *store)
 {
     static const char *const suffixes[] = {
         [TUNING_COMPRESS_GZIP] = ".gz", [TUNING_COMPRESS_NONE] = "", [TUNING_COMPRESS_ZSTD] = ".zst"};
-    char date[WARC_DATE_CHARS], digits[18] = {0};
-    size_t count = 0;
-    warc_write_date(date, clock_wall_us());
-    for (size_t i = 0; i < sizeof date && count < 17; i++)
-        if (date[i] >= '0' && date[i] <= '9')
-            digits[count++] = date[i];
-    snprintf(store->filename, sizeof store->filename, "%.100s-%s-%05u-%02u.warc%s",
-             store->tuning->fixed.store.prefix, digits, store->serial, store->loop,
+    char text[FILES_NAME_BYTES - 32];
+    struct warc_name name = {.format = store->tuning->fixed.store.name,
+                             .prefix = store->tuning->fixed.store.prefix,
+                             .date_us = clock_wall_us(),
+                             .serial = store->serial,
+                             .loop = store->loop};
+    warc_name_write(&name, text, sizeof text);
+    snprintf(store->filename, sizeof store->filename, "%s.warc%s", text,
              suffixes[store->tuning->fixed.store.compress]);
 }
 
@@ -138,54 +140,56 @@ static void add_dictionary(struct store *store)
     outlet_append(&store->outlet, (struct slice){dictionary->text, dictionary->bytes});
 }
 
-/* Opens a file and writes its first record. False: no room now. */
-static bool begin_file(struct store *store)
+static void add_warcinfo(struct store *store)
 {
-    char record[WARC_HEADER_BYTES_MAX + 4096], hostname[256] = "", agent[1024];
-    char path[FILES_NAME_BYTES + 8];
-    name_file(store);
-    snprintf(path, sizeof path, "warc/%s", store->filename);
-    if (!outlet_open(&store->outlet, path))
-        return false;
-    gethostname(hostname, sizeof hostname - 1);
-    tuning_user_agent(&store->tuning->fixed.crawl, agent, sizeof agent);
-    store->serial++;
-    store->offset = 0;
-    if (dictionary_ready(&store->dictionary))
-        add_dictionary(store);
-    store->warcinfo = warc_ids_next(&store->ids);
-    char *block = record + WARC_HEADER_BYTES_MAX;
+    char record[WARC_HEADER_BYTES_MAX + WARCINFO_BYTES_MAX + WARC_TRAILER_BYTES],
+        header[WARC_HEADER_BYTES_MAX];
     const struct tuning *tuning = store->tuning;
-    const char *version = tuning->fixed.store.warc == TUNING_WARC_1_0 ? "1.0" : "1.1";
-    int len = snprintf(
-        block, 4000,
-        "software: lycosa/%s\r\nformat: WARC File Format %s\r\n"
-        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-%s/\r\n"
-        "hostname: %s\r\nrobots: %s\r\nhttp-header-user-agent: %s\r\n%s%s%s",
-        LYCOSA_VERSION, version, version, hostname, tuning->fixed.robots.obey ? "obey" : "ignore", agent,
-        tuning->fixed.crawl.operator_name[0] ? "operator: " : "", tuning->fixed.crawl.operator_name,
-        tuning->fixed.crawl.operator_name[0] ? "\r\n" : "");
+    char *block = record + WARC_HEADER_BYTES_MAX;
+    size_t len = warcinfo_write(block, tuning, store->tuning_text);
+    store->warcinfo = warc_ids_next(&store->ids);
     struct warc_record info = {.type = WARC_INFO,
                                .is_1_0 = tuning->fixed.store.warc == TUNING_WARC_1_0,
                                .id = store->warcinfo,
                                .date_us = clock_wall_us(),
                                .filename = slice_of(store->filename),
-                               .block = {block, (size_t)len},
+                               .block = {block, len},
                                .omits_block_digest = !tuning->fixed.store.block_digest};
-    char header[WARC_HEADER_BYTES_MAX];
     size_t header_len = warc_write_header(header, &info);
     char *start = block - header_len;
     memcpy(start, header, header_len);
     memcpy(block + len, "\r\n\r\n", WARC_TRAILER_BYTES);
     write_record(store, PRESS_REQUEST, slice_between(start, block + len + WARC_TRAILER_BYTES));
+}
+
+/* Opens a file and writes its first record. False: no room now. */
+static bool begin_file(struct store *store)
+{
+    char path[FILES_NAME_BYTES + 8];
+    name_file(store);
+    snprintf(path, sizeof path, "warc/%s", store->filename);
+    if (!outlet_open(&store->outlet, path))
+        return false;
+    store->serial++;
+    store->offset = 0;
+    store->opened_ns = clock_now_ns();
+    if (dictionary_ready(&store->dictionary))
+        add_dictionary(store);
+    add_warcinfo(store);
     return true;
+}
+
+static bool is_old(const struct store *store)
+{
+    uint64_t age_ns = store->tuning->fixed.store.file_age_ns;
+    return age_ns && clock_now_ns() - store->opened_ns >= age_ns;
 }
 
 /* A long page that is being packed names the warcinfo of the present file, so that file stays open for it. */
 bool store_open(struct store *store)
 {
     bool is_due = store->serial == 0 || store->offset >= store->tuning->fixed.store.file_bytes ||
-                  (!store->uses_dictionary && dictionary_ready(&store->dictionary));
+                  is_old(store) || (!store->uses_dictionary && dictionary_ready(&store->dictionary));
     return !is_due || store->job.phase >= STORE_PACKS || begin_file(store);
 }
 

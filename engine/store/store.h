@@ -1,4 +1,4 @@
-/* The WARC files of a crawl: each loop writes a file of its own, DIR/warc/PREFIX-TIME-SERIAL-LOOP.warc.gz, or
+/* The WARC files of a crawl: each loop writes a file of its own, DIR/warc/NAME.warc.gz, named as store.name says, or
  * .warc.zst, or .warc.
  *
  * A page becomes a response record and a request record that names it, each a gzip member or a zstd frame of
@@ -93,7 +93,10 @@ struct store {
     char filename[FILES_NAME_BYTES];
     unsigned loop;
     unsigned serial;
-    uint64_t offset; /* behind the last record of the open file, counted from the first one */
+    uint64_t offset;    /* behind the last record of the open file, counted from the first one */
+    uint64_t opened_ns; /* when it was opened */
+    struct slice
+        tuning_text; /* the tuning file, for warcinfo records; set after store_init, outlives the store */
     struct press press;
     struct dictionary dictionary; /* of zstd */
     bool uses_dictionary;         /* all frames of the open file do */

@@ -198,8 +198,10 @@ struct store_tuning_fixed {
     uint64_t warc; /* enum tuning_warc */
     uint64_t file_bytes;
     uint64_t buffer_bytes;
+    uint64_t file_age_ns;
     bool index;
     char prefix[TUNING_TEXT_BYTES];
+    char name[TUNING_TEXT_BYTES];
 };
 
 struct store_tuning_live {
