@@ -171,7 +171,7 @@ def test_why_of_a_seed_that_fails():
     with Pages({"127.0.0.1": {}}) as web, socket.socket() as unheard:
         unheard.bind(("127.0.0.1", 0))
         dead = f"http://127.0.0.1:{unheard.getsockname()[1]}/"
-        crawl = Crawl(web, RUDE, "--max-time", "500ms", seeds=dead)
+        crawl = Crawl(web, RUDE, "--max-time", "3s", seeds=dead)
         told = subprocess.run([BUILD / "lycosa", "why", crawl.directory, dead], capture_output=True, text=True).stdout
         assert 'it waits for its turn (hosts that fail and are tried again: "connect-refused": 1)' in told, told
 

@@ -177,14 +177,15 @@ def resident_kib(process):
 
 
 def test_reloads_give_their_memory_back():
-    """A snapshot of the tuning has 36 KiB; the loops leave each for the next."""
+    """A snapshot of the tuning has 36 KiB; the loops leave each for the next. On a busy machine they begin late, and touch
+    their memory then: some megabytes."""
     def reload_often(crawl):
         wait_until((crawl.directory / "summary.json").exists, "the crawl")
-        for round in range(110):
+        for round in range(400):
             crawl.process.send_signal(signal.SIGHUP)
             while "tuning reloaded" not in crawl.process.stderr.readline():
                 pass
-            if round in (9, 109):
+            if round in (99, 399):
                 sizes.append(resident_kib(crawl.process))
         crawl.process.send_signal(signal.SIGINT)
 
@@ -193,7 +194,7 @@ def test_reloads_give_their_memory_back():
         dead = seeds_of(web, f"http://127.0.0.1:{closed_port()}/")
         crawl = Crawl(web, merge(QUICK, {"retry": {"wait": "300s"}}), "--threads", "2", seeds=dead, during=reload_often)
         print(f"  {sizes} KiB")
-        assert crawl.code == 11 and (is_sanitized() or sizes[1] - sizes[0] < 1200), sizes
+        assert crawl.code == 11 and (is_sanitized() or sizes[1] - sizes[0] < 300 * 36 // 2), sizes
 
 
 def test_units_on_the_command_line():

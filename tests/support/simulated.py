@@ -1,4 +1,5 @@
 """A simulated web for whole-crawl tests: starts websim, crawls it with lycosa, compares with the truth."""
+import errno
 import http.server
 import json
 import os
@@ -106,14 +107,27 @@ class Pages:
     def __enter__(self):
         self.directory = Path(tempfile.mkdtemp(prefix="lycosa-pages-"))
         self.dns = "127.0.0.1:1"  # names are not used
-        self.port = 0
-        for address in self.pages:
-            server = http.server.ThreadingHTTPServer((address, self.port), self.handler(address))
+        while not self.bind():
+            pass
+        for server in self.servers:
             server.daemon_threads = True
-            self.port = server.server_address[1]
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            self.servers.append(server)
         return self
+
+    def bind(self):
+        """A port that is free on all addresses: another test may have it on one of them."""
+        self.port = 0
+        try:
+            for address in self.pages:
+                self.servers.append(http.server.ThreadingHTTPServer((address, self.port), self.handler(address)))
+                self.port = self.servers[0].server_address[1]
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            while self.servers:
+                self.servers.pop().server_close()
+            return False
+        return True
 
     def __exit__(self, *_):
         for server in self.servers:
