@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Pages that repeat others: stored once, named in crawl.log, their links followed or not; and the index beside each WARC."""
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
 from simulated import BUILD, RUDE, Crawl, Pages, Web, compare, main, merge  # noqa: E402
 
+LONG = os.environ.get("LYCOSA_LONG") == "ON"
 WEB = ["--hosts", "30", "--pages", "40", "--plain", "--duplicates", "0.1", "--near-duplicates", "0.1"]
 
 
@@ -124,5 +126,26 @@ def test_each_warc_has_its_index():
         assert not list((none.directory / "warc").glob("*.cdxj"))
 
 
-main([test_copies_become_revisits, test_what_the_keys_say, test_links_of_copies_are_skipped, test_near_duplicates,
+def test_the_archive_holds_the_truth():
+    """Byte by byte, each URL once, by a reader of our own and by one that is not."""
+    for seed in range(10 if LONG else 3):
+        with Web(*WEB, "--seed", str(seed)) as web:
+            store = {"compress": ("gzip", "zstd", "none")[seed % 3], "file-bytes": "500KB"}
+            crawl = Crawl(web, merge(RUDE, {"store": store}), "--threads", str(1 + seed % 2))
+            text = web.run("truth", "--seeds", str(web.directory / "seeds.txt"), "--digest", "sha1").stdout
+            truth = {row[0]: row[3] for row in (line.split("\t") for line in text.splitlines())}
+            records = records_of(crawl)
+            payloads, found = warc.first_copies(records), []
+            for record in records:
+                if warc.is_capture(record):
+                    first = record["WARC-Refers-To-Target-URI"], record["WARC-Refers-To-Date"]
+                    body = payloads[first] if record["WARC-Type"] == "revisit" else record.payload()
+                    found.append((record["WARC-Target-URI"], warc.sha1(body)[5:]))
+            assert len(found) == len(truth) and dict(found) == truth, (seed, len(found), len(truth))
+            checked = subprocess.run([BUILD / "lycosa", "archive", "check", crawl.directory], capture_output=True, text=True)
+            assert checked.returncode == 0, checked.stdout + checked.stderr
+            print(f"  web {seed}, {store['compress']}: {len(found)} pages, {crawl.summary['duplicates']} of them revisits")
+
+
+main([test_the_archive_holds_the_truth, test_copies_become_revisits, test_what_the_keys_say, test_links_of_copies_are_skipped, test_near_duplicates,
       test_each_warc_has_its_index])
