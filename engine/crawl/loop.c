@@ -193,12 +193,14 @@ int loop_init(struct loop *loop, struct crawl *crawl, unsigned index)
                                                           .ratio_max = tuning->fixed.net.decoded_ratio_max});
     if (!loop->decode || !init_harvest(loop) || !init_visits(loop))
         return -ENOMEM;
-    error = names_init(&loop->names, &(struct names_options){.frontier = &loop->frontier,
-                                                             .conns = &loop->conns,
-                                                             .tuning = tuning,
-                                                             .troubles = &loop->troubles,
-                                                             .stats = &loop->stats,
-                                                             .visits_max = loop->visits.max});
+    error = names_init(&loop->names,
+                       &(struct names_options){.frontier = &loop->frontier,
+                                               .conns = &loop->conns,
+                                               .tuning = tuning,
+                                               .troubles = &loop->troubles,
+                                               .stats = &loop->stats,
+                                               .store = tuning->fixed.store.dns ? loop->visits.store : NULL,
+                                               .visits_max = loop->visits.max});
     return error ? error : init_outlets(loop);
 }
 

@@ -40,6 +40,7 @@ int names_init(struct names *names, const struct names_options *options)
                             .tuning = options->tuning,
                             .troubles = options->troubles,
                             .stats = options->stats,
+                            .store = options->store,
                             .due_max = due_max > NAMES_DUE_MIN ? due_max : NAMES_DUE_MIN,
                             .pool = calloc(NAMES_LOOKUPS_MAX, sizeof *names->pool)};
     if (!lanes_init(&names->lanes) || !names->pool)
@@ -133,11 +134,26 @@ static void on_outage(struct names *names)
     names->outages++;
 }
 
+/* Keeps what a server has just said. */
+static void store_answer(struct names *names, const struct host *host, const struct dns_answer *found)
+{
+    uint64_t now_ns = clock_now_ns();
+    struct store_answer answer = {
+        .name = host_name(host),
+        .addresses = found->addresses,
+        .count = found->count,
+        .ttl_s = found->until_ns > now_ns ? (found->until_ns - now_ns) / CLOCK_NS_PER_S : 0,
+        .date_us = clock_wall_us()};
+    if (names->store && found->was_fresh)
+        store_add_answer(names->store, &answer);
+}
+
 static void on_answer(struct names *names, struct host *host, const struct dns_answer *found)
 {
     if (found->error == DNS_ERROR_CANCELLED)
         return; /* the crawl is over: the host's URLs stay in the frontier */
     if (found->error == DNS_OK) {
+        store_answer(names, host, found);
         on_addresses(names, host, found);
     } else if (found->is_outage) {
         on_outage(names);

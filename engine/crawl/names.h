@@ -14,6 +14,7 @@
 #include "engine/crawl/stats.h"
 #include "engine/crawl/troubles.h"
 #include "engine/frontier/frontier.h"
+#include "engine/store/store.h"
 #include "engine/tuning/tuning.h"
 #include "net/conn.h"
 
@@ -25,6 +26,7 @@ struct names {
     const struct tuning *tuning; /* the owner may replace it */
     struct troubles *troubles;   /* records names without an address */
     struct stats *stats;         /* counts them */
+    struct store *store;         /* keeps what name servers answer; NULL: nobody does */
     unsigned due_max;            /* enough addresses are ready to be visited */
     unsigned granted;            /* look-ups allowed beyond due_max: one for each visit that began */
     unsigned quick;              /* look-ups that are neither overdue nor of a slow lane */
@@ -46,6 +48,7 @@ struct names_options {
     const struct tuning *tuning;
     struct troubles *troubles;
     struct stats *stats;
+    struct store *store; /* may be NULL */
     unsigned visits_max; /* of the loop */
 };
 

@@ -91,8 +91,7 @@ void store_serve(struct store *store)
     dictionary_serve(&store->dictionary);
 }
 
-/* The caller has checked that the outlet has room. */
-static void write_record(struct store *store, enum press_kind kind, struct slice record)
+void store_write_record(struct store *store, enum press_kind kind, struct slice record)
 {
     size_t written = record.len, room;
     dictionary_add(&store->dictionary, record);
@@ -159,7 +158,7 @@ static void add_warcinfo(struct store *store)
     char *start = block - header_len;
     memcpy(start, header, header_len);
     memcpy(block + len, "\r\n\r\n", WARC_TRAILER_BYTES);
-    write_record(store, PRESS_REQUEST, slice_between(start, block + len + WARC_TRAILER_BYTES));
+    store_write_record(store, PRESS_REQUEST, slice_between(start, block + len + WARC_TRAILER_BYTES));
 }
 
 /* Opens a file and writes its first record. False: no room now. */
@@ -252,7 +251,7 @@ void store_add_request(struct store *store, const struct store_page *page, const
     memcpy(record + len, page->request.ptr, page->request.len);
     len += page->request.len;
     memcpy(record + len, "\r\n\r\n", WARC_TRAILER_BYTES);
-    write_record(store, PRESS_REQUEST, (struct slice){record, len + WARC_TRAILER_BYTES});
+    store_write_record(store, PRESS_REQUEST, (struct slice){record, len + WARC_TRAILER_BYTES});
 }
 
 /* In place of a body that is in the archive already, or that the server did not send because it has not changed: the
@@ -281,7 +280,7 @@ static void add_revisit(struct store *store, const struct store_page *page, cons
     memcpy(text + len, head.ptr, head.len);
     len += head.len;
     memcpy(text + len, "\r\n\r\n", WARC_TRAILER_BYTES);
-    write_record(store, PRESS_REQUEST, (struct slice){text, len + WARC_TRAILER_BYTES});
+    store_write_record(store, PRESS_REQUEST, (struct slice){text, len + WARC_TRAILER_BYTES});
 }
 
 bool store_is_revisit(const struct store_page *page)
@@ -306,7 +305,7 @@ bool store_add(struct store *store, const struct store_page *page)
     if (is_revisit)
         add_revisit(store, page, &response);
     else
-        write_record(store, PRESS_RESPONSE, store_frame(store, page, &response, page->block_digest));
+        store_write_record(store, PRESS_RESPONSE, store_frame(store, page, &response, page->block_digest));
     store_add_request(store, page, &response);
     return true;
 }

@@ -27,6 +27,7 @@
 #include "engine/store/press.h"
 #include "engine/store/warc.h"
 #include "engine/tuning/tuning.h"
+#include "net/ip.h"
 #include "net/slice.h"
 
 enum {
@@ -119,6 +120,17 @@ static inline bool store_is_long(const struct store *store, size_t response_byte
     return response_bytes > store->whole_bytes;
 }
 
+/* What a name server answered. */
+struct store_answer {
+    struct slice name; /* without a dot at its end */
+    const struct ip *addresses;
+    unsigned count;
+    uint64_t ttl_s;
+    uint64_t date_us;
+};
+/* Stores it as text, by RFC 4027. False if there is no room: then it is left out. */
+bool store_add_answer(struct store *store, const struct store_answer *answer);
+
 /* Whether only the head of the page is stored: the body is in the archive, or did not come because it has not changed. */
 bool store_is_revisit(const struct store_page *page);
 /* Stores a page that is not long, or that repeats another. False if there is no room until more has been written to the disk; try again
@@ -144,6 +156,8 @@ void store_hide_chunks(char *head, size_t len);
 
 /* Shared by store*.c only. */
 
+/* The caller has checked that the outlet has room. */
+void store_write_record(struct store *store, enum press_kind kind, struct slice record);
 /* Opens a file if none is open or the open one is long enough. False: no room now. */
 bool store_open(struct store *store);
 /* Writes header and end of the response record around the response. `block_digest` may be NULL. */

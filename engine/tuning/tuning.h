@@ -200,6 +200,7 @@ struct store_tuning_fixed {
     uint64_t buffer_bytes;
     uint64_t file_age_ns;
     bool index;
+    bool dns;
     char prefix[TUNING_TEXT_BYTES];
     char name[TUNING_TEXT_BYTES];
 };

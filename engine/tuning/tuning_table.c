@@ -236,6 +236,8 @@ const struct tuning_key tuning_keys[] = {
      "memory of what waits to be written; when it is full the crawl slows down"},
     {"store", "index", TUNING_BOOL, AT(fixed.store.index), "yes", 0, 1, NULL,
      "make NAME.cdxj beside each WARC file when it is closed, for pywb and lycosa archive get"},
+    {"store", "dns", TUNING_BOOL, AT(fixed.store.dns), "no", 0, 1, NULL,
+     "WARC files have a record for each answer of a name server that names addresses (dns:HOST)"},
     {"store", "prefix", TUNING_TEXT, AT(fixed.store.prefix), "lycosa", 0, 0, NULL,
      "first part of the names of WARC files"},
     {"store", "name", TUNING_TEXT, AT(fixed.store.name), "{prefix}-{time}-{serial}-{loop}", 0, 0, NULL,

@@ -108,6 +108,19 @@ def test_near_duplicates():
         assert not set(noted(skip, "near-duplicate:")) & set(stored) and len(stored) < len(web.truth())
 
 
+def test_answers_of_name_servers():
+    with Web(*WEB) as web:
+        crawl = Crawl(web, merge(RUDE, {"store": {"dns": "yes"}}), "--threads", "2")
+        records = records_of(crawl)
+        told = [record["WARC-Target-URI"][4:] for record in records[1:] if record["WARC-Type"] == "response"
+                and record["WARC-Target-URI"].startswith("dns:")]
+        hosts = {url.split("/")[2].split(":")[0] for url in web.truth()}
+        assert set(told) == hosts and len(told) < 3 * len(hosts), (len(told), len(hosts))
+        assert set(kinds_of(records)) == set(web.truth())
+        checked = subprocess.run([BUILD / "lycosa", "archive", "check", crawl.directory], capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def test_each_warc_has_its_index():
     with Web(*WEB) as web:
         crawl = Crawl(web, merge(RUDE, {"store": {"file-bytes": "200KB"}}), "--threads", "2")
@@ -148,4 +161,4 @@ def test_the_archive_holds_the_truth():
 
 
 main([test_the_archive_holds_the_truth, test_copies_become_revisits, test_what_the_keys_say, test_links_of_copies_are_skipped, test_near_duplicates,
-      test_each_warc_has_its_index])
+      test_answers_of_name_servers, test_each_warc_has_its_index])

@@ -126,7 +126,7 @@ def parse(member):
 
 def is_capture(record):
     """A page as it came, or the head of one whose body came before."""
-    return record["WARC-Type"] in ("response", "revisit")
+    return record["WARC-Type"] in ("response", "revisit") and not record["WARC-Target-URI"].startswith("dns:")
 
 
 def check_revisit(record):
@@ -163,6 +163,11 @@ def check(record, has_block_digest):
         return
     assert ID.match(record["WARC-Warcinfo-ID"])
     uri = record["WARC-Target-URI"]
+    if uri.startswith("dns:"):
+        assert kind == "response" and record["Content-Type"] == "text/dns"
+        name = re.escape(uri[4:])
+        assert re.fullmatch(rf"\d{{14}}\n({name}\.\t\d+\tIN\t(A|AAAA)\t\S+\n)+", record.block.decode()), record.block
+        return
     assert re.match(r"https?://[^<>\s]+\Z", uri), uri
     message = "response" if kind == "revisit" else kind
     assert record["Content-Type"] == f"application/http; msgtype={message}"
@@ -184,7 +189,8 @@ def read(path, has_block_digest=True):
         check(record, has_block_digest)
     assert records[0]["WARC-Type"] == "warcinfo" and records[0]["WARC-Filename"] == path.name
     info = records[0]["WARC-Record-ID"]
-    for response, request in zip(records[1::2], records[2::2]):
+    pages = [record for record in records[1:] if not record["WARC-Target-URI"].startswith("dns:")]
+    for response, request in zip(pages[::2], pages[1::2]):
         assert is_capture(response) and request["WARC-Type"] == "request"
         assert request["WARC-Concurrent-To"] == response["WARC-Record-ID"]
         assert request["WARC-Date"] == response["WARC-Date"]
