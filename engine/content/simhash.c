@@ -378,7 +378,8 @@ void simhash_use_plain(bool plain)
 static void read_words(struct reader *reader, struct slice text)
 {
 #if defined(__x86_64__)
-    bool has_bits = __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") && !use_plain;
+    /* LZCNT, which not every compiler can ask for, came with BMI2 or before it. */
+    bool has_bits = __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && !use_plain;
     if (has_bits && __builtin_cpu_supports("avx512bw")) {
         read_avx512(reader, text);
         return;

@@ -108,9 +108,18 @@ class Lives:
         return [row[3] for row in self.log() if int(row[1]) > 0]
 
     def stored(self):
-        """Every record is read and its digests are checked: a member that is cut off fails here."""
-        return [record["WARC-Target-URI"] for path in sorted((self.directory / "warc").iterdir())
-                for record in warc.read(path) if warc.is_capture(record)]
+        """Every record is read and its digests are checked: a member that is cut off fails here, and a revisit of what a kill
+        has taken away. An index tells of all that is in its file, and of nothing else."""
+        found = []
+        for path in sorted((self.directory / "warc").glob("*.warc*")):
+            found.append(warc.read(path))
+            index = path.parent / (path.name.split(".warc")[0] + ".cdxj")
+            if index.exists():
+                told = [json.loads(line.split(" ", 2)[2])["url"] for line in index.read_text().splitlines()]
+                assert sorted(told) == sorted(record["WARC-Target-URI"] for record in found[-1] if warc.is_capture(record))
+        records = sum(found, [])
+        warc.first_copies(records)
+        return [record["WARC-Target-URI"] for record in records if warc.is_capture(record)]
 
     def check(self, truth=None):
         """Log and store hold the same, each once; and just what there is to be had."""
@@ -153,6 +162,7 @@ def crawl_with_kills(number, memory, threads, kills):
         count = lives.check(web.truth())
         told = state_of(lives.directory).stdout
         assert ", 0 waiting" in told and "it is complete" in told, told
+        assert all(list(path.parent.glob(path.name.split(".warc")[0] + ".cdxj")) for path in lives.directory.rglob("*.warc.gz"))
         text, violations = web.audit(*AUDIT, *(f"--killed={kill}" for kill in lives.kills))
         print(f"  web {number}, {memory}, {threads} loops: {len(lives.kills)} kills, {count} pages, "
               f"{violations} violations, {time.monotonic() - begun:.1f} s", flush=True)
