@@ -31,6 +31,7 @@
 #include "engine/sieve/mill.h"
 #include "engine/state/commit.h"
 #include "engine/state/resume.h"
+#include "engine/store/warcinfo.h"
 #include "engine/tuning/tuning.h"
 #include "net/tls_trust.h"
 
@@ -97,8 +98,9 @@ struct crawl {
     struct sources sources;    /* the seeds, by number */
     struct robots_cache rules; /* of all hosts */
     struct repeats repeats;    /* what was seen before */
-    struct slice tuning_text;  /* the tuning file as it is in the directory, or its beginning */
-    struct indexer indexer;    /* of WARC files, if they are to be indexed */
+    size_t tuning_len; /* of tuning_text: the tuning file as it is in the directory, or its beginning */
+    char tuning_text[WARCINFO_BYTES_MAX];
+    struct indexer indexer; /* of WARC files, if they are to be indexed */
     struct scope *scope;
     struct tls_trust *trust;
     struct loop *loops;

@@ -2,14 +2,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/limits.h"
-#include "engine/store/warcinfo.h"
 
 static bool is_empty_directory(const char *path)
 {
@@ -158,11 +156,10 @@ static void read_tuning_text(struct crawl *crawl)
     char path[1100];
     snprintf(path, sizeof path, "%s/tuning.ini", crawl->directory);
     FILE *file = fopen(path, "re");
-    char *text = file ? malloc(WARCINFO_BYTES_MAX) : NULL;
-    if (text)
-        crawl->tuning_text = (struct slice){text, fread(text, 1, WARCINFO_BYTES_MAX, file)};
-    if (file)
-        fclose(file);
+    if (!file)
+        return;
+    crawl->tuning_len = fread(crawl->tuning_text, 1, sizeof crawl->tuning_text, file);
+    fclose(file);
 }
 
 static bool keep_inputs(struct crawl *crawl, struct tuning_error *error)

@@ -148,7 +148,6 @@ void crawl_close_parts(struct crawl *crawl)
     mill_fini(&crawl->mill);
     robots_cache_fini(&crawl->rules);
     repeats_fini(&crawl->repeats);
-    free((char *)(uintptr_t)crawl->tuning_text.ptr);
     sieve_fini(&crawl->sieve);
     frontier_fini(&crawl->frontier);
     crawl_free_reloads(crawl);

@@ -151,7 +151,7 @@ static int init_outlets(struct loop *loop)
     int error = outlet_init(&loop->log, &options);
     if (!error && loop->visits.store)
         error = store_init(&loop->store, loop->tuning, files, loop->index);
-    loop->store.tuning_text = crawl->tuning_text;
+    loop->store.tuning_text = (struct slice){crawl->tuning_text, crawl->tuning_len};
     if (!error && loop->tuning->fixed.state.spill)
         error = init_waits(loop);
     if (!error && loop->tuning->fixed.state.journal)
