@@ -136,10 +136,12 @@ static size_t read_text(struct text_walk *walk, struct text_out *out, struct sli
 {
     if (text.ptr[0] == '&')
         return put_reference(walk, out, text);
-    struct slice part = part_of(walk->encoding, text);
-    for (size_t i = 1; i < part.len; i++)
-        if (part.ptr[i] == '&' || part.ptr[i] == '<')
-            part.len = i;
+    /* Before it is parted: part_of looks at TEXT_PART_BYTES each time, and references may come one upon another. */
+    size_t len = 1;
+    while (len < text.len && len <= TEXT_PART_BYTES && text.ptr[len] != '&' && text.ptr[len] != '<')
+        len++;
+    struct slice part =
+        len <= TEXT_PART_BYTES ? (struct slice){text.ptr, len} : part_of(walk->encoding, text);
     put_part(walk, out, part);
     return part.len;
 }
