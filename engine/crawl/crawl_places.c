@@ -8,6 +8,7 @@
 
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/limits.h"
+#include "engine/store/store.h"
 
 static bool is_empty_directory(const char *path)
 {
@@ -170,7 +171,8 @@ static bool keep_inputs(struct crawl *crawl, struct tuning_error *error)
 
 bool crawl_make_places(struct crawl *crawl, struct tuning_error *error)
 {
-    if (crawl->tuning.fixed.store.kind == TUNING_STORE_WARC && !make_folder(crawl, "warc", error))
+    const char *pages = store_folder(&crawl->tuning);
+    if (pages && !make_folder(crawl, pages, error))
         return false;
     if (crawl->tuning.fixed.state.journal && !make_folder(crawl, "state", error))
         return false;
@@ -184,9 +186,9 @@ bool crawl_make_places(struct crawl *crawl, struct tuning_error *error)
 
 void crawl_remove_places(struct crawl *crawl, bool made)
 {
-    static const char *const names[] = {"warc",       "seeds.txt",    "tuning.ini",
-                                        "crawl.log",  "summary.json", "state/journal-000001",
-                                        "state/lock", "state"};
+    static const char *const names[] = {
+        "warc",       "pages", "seeds.txt", "tuning.ini", "crawl.log", "summary.json", "state/journal-000001",
+        "state/lock", "state"};
     char path[1100];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", crawl->directory, names[i]);

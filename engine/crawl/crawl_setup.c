@@ -99,7 +99,7 @@ bool crawl_open_parts(struct crawl *crawl, struct tuning_error *error)
                                     .commit_ns = tuning->fixed.state.commit_ns,
                                     .sync_ns = tuning->fixed.state.journal ? tuning->fixed.state.sync_ns : 0,
                                     .has_journal = tuning->fixed.state.journal,
-                                    .has_store = tuning->fixed.store.kind == TUNING_STORE_WARC,
+                                    .store_folder = store_folder(tuning),
                                     .scratch = crawl->scratch,
                                     .fold_bytes = tuning->fixed.state.fold_bytes,
                                     .journal_bytes = tuning->fixed.state.file_bytes});

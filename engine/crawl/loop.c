@@ -82,7 +82,7 @@ static bool init_visits(struct loop *loop)
 {
     struct crawl *crawl = loop->crawl;
     uint64_t max = share_of(loop->tuning->fixed.net.connections, crawl->loop_count, loop->index);
-    bool has_store = loop->tuning->fixed.store.kind == TUNING_STORE_WARC;
+    bool has_store = loop->tuning->fixed.store.kind != TUNING_STORE_NONE;
     loop->ledger = (struct ledger){.log = &loop->log,
                                    .store = has_store ? &loop->store.outlet : NULL,
                                    .journal = journal_of(loop),
@@ -142,7 +142,7 @@ static int init_waits(struct loop *loop)
     return later_init(&loop->later, crawl->disk, prefix, &crawl->mill.loops[loop->index]);
 }
 
-/* crawl.log, the WARC files, the journal. */
+/* crawl.log, the files of pages, the journal. */
 static int init_outlets(struct loop *loop)
 {
     struct crawl *crawl = loop->crawl;
@@ -171,6 +171,13 @@ void loop_begin_epoch(struct loop *loop)
     loop->ledger.adopted = loop->journal.epoch = lf_load(loop->ledger.epoch, relaxed); /* one thread */
 }
 
+/* Where the answers of name servers are kept: they are WARC records. NULL: nowhere. */
+static struct store *answers_of(struct loop *loop)
+{
+    const struct store_tuning_fixed *store = &loop->tuning->fixed.store;
+    return store->dns && store->kind == TUNING_STORE_WARC ? loop->visits.store : NULL;
+}
+
 int loop_init(struct loop *loop, struct crawl *crawl, unsigned index)
 {
     const struct tuning *tuning = &crawl->tuning;
@@ -193,14 +200,13 @@ int loop_init(struct loop *loop, struct crawl *crawl, unsigned index)
                                                           .ratio_max = tuning->fixed.net.decoded_ratio_max});
     if (!loop->decode || !init_harvest(loop) || !init_visits(loop))
         return -ENOMEM;
-    error = names_init(&loop->names,
-                       &(struct names_options){.frontier = &loop->frontier,
-                                               .conns = &loop->conns,
-                                               .tuning = tuning,
-                                               .troubles = &loop->troubles,
-                                               .stats = &loop->stats,
-                                               .store = tuning->fixed.store.dns ? loop->visits.store : NULL,
-                                               .visits_max = loop->visits.max});
+    error = names_init(&loop->names, &(struct names_options){.frontier = &loop->frontier,
+                                                             .conns = &loop->conns,
+                                                             .tuning = tuning,
+                                                             .troubles = &loop->troubles,
+                                                             .stats = &loop->stats,
+                                                             .store = answers_of(loop),
+                                                             .visits_max = loop->visits.max});
     return error ? error : init_outlets(loop);
 }
 

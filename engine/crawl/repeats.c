@@ -5,6 +5,14 @@
 #include "engine/crawl/limits.h"
 #include "engine/url/hash.h"
 
+/* A line of JSON cannot refer to another: then a copy is stored in full. */
+static uint64_t way_to_store(const struct tuning *tuning)
+{
+    uint64_t way = tuning->fixed.duplicates.store;
+    bool has_revisits = tuning->fixed.store.kind != TUNING_STORE_JSONL;
+    return way == TUNING_DUPLICATES_REVISIT && !has_revisits ? TUNING_DUPLICATES_FULL : way;
+}
+
 /* Digests are needed for revisit records, to store a body once, and to skip the links of a copy. */
 static bool wants_exact(const struct tuning *tuning)
 {
@@ -12,7 +20,7 @@ static bool wants_exact(const struct tuning *tuning)
     if (duplicates->kind == TUNING_DUPLICATES_OFF)
         return false;
     return duplicates->links == TUNING_DUPLICATES_SKIP_LINKS ||
-           (tuning->fixed.store.kind != TUNING_STORE_NONE && duplicates->store != TUNING_DUPLICATES_FULL);
+           (tuning->fixed.store.kind != TUNING_STORE_NONE && way_to_store(tuning) != TUNING_DUPLICATES_FULL);
 }
 
 int repeats_init(struct repeats *repeats, const struct tuning *tuning)
@@ -21,7 +29,7 @@ int repeats_init(struct repeats *repeats, const struct tuning *tuning)
     unsigned loops = (unsigned)tuning->fixed.crawl.threads;
     uint64_t least = (uint64_t)loops * EXACT_LOOP_BYTES_MIN;
     *repeats = (struct repeats){.follows = duplicates->links == TUNING_DUPLICATES_FOLLOW,
-                                .store = duplicates->store};
+                                .store = way_to_store(tuning)};
     int error = 0;
     if (wants_exact(tuning)) {
         uint64_t bytes = duplicates->bytes > least ? duplicates->bytes : least;

@@ -6,7 +6,7 @@
  *   visit_receive.c the response as it arrives
  *   visit_fail.c    what a failure means
  *   visit_page.c    the page: to the store, the log and the program's sink
- *   visit_store.c   the WARC records of a response
+ *   visit_store.c   the WARC records of a response, or its line
  *   visit_links.c   the links of a page
  *   visit_journal.c what the journal records of a visit
  *   visit_robots.c  robots.txt, also on behalf of other hosts */
@@ -167,12 +167,15 @@ struct visit_record {
     struct slice url, path;
     const struct exact_copy *repeats; /* stored as a revisit of it; NULL: as it is */
 };
-/* Whether there is a store, and the page takes it several steps. */
+/* Whether there is a store, and the page is too long for things to be done at once. */
 bool visit_is_long(const struct visit *visit);
-/* Makes the digest of a long page until `until_ns`, and no record. */
+/* Whether there is a store, and it makes of the page what it stores in steps: of long ones, and of all that become lines. */
+bool visit_takes_steps(const struct visit *visit);
+/* Makes the digest of such a page until `until_ns`, and no record. */
 enum store_progress visit_prepare_digest(struct visit *visit, const struct visit_record *what,
                                          uint64_t until_ns);
-/* Makes the digest and the records of a long page until `until_ns`. STORE_READY: visit_store may follow. */
+/* Makes the records of such a page until `until_ns`, and the digest unless they are a line. STORE_READY: visit_store may
+ * follow. */
 enum store_progress visit_prepare(struct visit *visit, const struct visit_record *what, uint64_t until_ns);
 /* False: the store has no room at this moment. */
 bool visit_store(struct visit *visit, const struct visit_record *what);
@@ -210,6 +213,8 @@ void visit_robots_unreachable(struct visit *visit);
 /* The wait that a Retry-After field asks for, in seconds or as a date (RFC 9110, 10.2.3). 0 if there is
  * none, or none that can be parsed. */
 uint64_t visit_retry_after_ns(const struct visit_page *page);
+/* The body as received, and what its head says of it. Its codings are valid until the next call. */
+struct unpack_body visit_packed_body(const struct visit *visit);
 /* The body without its content coding: in place, or in the loop's buffer until the next call. If it is
  * incomplete, *outcome is set to the reason. */
 struct slice visit_decode_body(struct visit *visit, enum fetch_outcome *outcome);

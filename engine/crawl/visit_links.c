@@ -59,7 +59,7 @@ static struct slice codings_of(const struct visit_page *page)
     return http_head_join(&head, SLICE("Content-Encoding"), joined, sizeof joined);
 }
 
-static struct unpack_body packed_body(const struct visit *visit)
+struct unpack_body visit_packed_body(const struct visit *visit)
 {
     const struct visit_page *page = &visit->page;
     /* One byte more than is read tells that the file goes on. */
@@ -75,7 +75,7 @@ static struct unpack_body packed_body(const struct visit *visit)
 struct slice visit_decode_body(struct visit *visit, enum fetch_outcome *outcome)
 {
     struct visits *visits = visit->visits;
-    struct unpack_body body = packed_body(visit);
+    struct unpack_body body = visit_packed_body(visit);
     struct reader_room memory = reader_room_of(visits->pages, &visits->decoded);
     struct unpack unpack;
     enum unpack_result result;
@@ -95,7 +95,7 @@ static void begin_reading(struct visit *visit, const struct url *url)
     struct slice head = {visit_response(page), page->has_links ? page->head_len : 0};
     struct reader_page document = {.source = source_of(visit, url),
                                    .head = head,
-                                   .body = packed_body(visit),
+                                   .body = visit_packed_body(visit),
                                    .tags = page->tags,
                                    .is_cut = page->cut_by != FETCH_DONE};
     struct reader_options options = {.agent = visits->agent,

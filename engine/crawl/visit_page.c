@@ -24,7 +24,7 @@ struct reading {
     struct ledger_verdict verdict;
     struct url url;
     char url_text[URL_BYTES_MAX];
-    uint64_t until_ns;      /* if the page is long: the end of its time in this turn; else 0 */
+    uint64_t until_ns;      /* if it is stored in steps: the end of its time in this turn; else 0 */
     struct exact_copy copy; /* if the page repeats it */
     char note[128];         /* the annotation */
 };
@@ -106,18 +106,33 @@ static void look_for_copy(struct reading *reading)
         repeats_find(reading->visit->visits->repeats, page->digest, page->body_len, &reading->copy);
 }
 
-/* Makes the digest of a long page, and unless it repeats another its records. False if that takes more steps. */
+/* Whether a body is stored though it is that of an earlier page. */
+static bool keeps_copies(const struct repeats *repeats)
+{
+    return repeats->store == TUNING_DUPLICATES_FULL;
+}
+
+/* Whether the body is stored. */
+static bool keeps_body(const struct visit *visit)
+{
+    const struct visit_page *page = &visit->page;
+    return !page->is_unwanted && (!page->is_repeat || keeps_copies(visit->visits->repeats));
+}
+
+/* Makes the digest of a page that takes steps, and if its body is stored its records. False if that takes more steps. */
 static bool prepare(struct reading *reading, const struct visit_record *record)
 {
     struct visit *visit = reading->visit;
     struct visit_page *page = &visit->page;
-    bool is_first = visit->visits->repeats->has_exact || page->is_unwanted;
+    struct visits *visits = visit->visits;
+    bool is_first = visits->repeats->has_exact || page->is_unwanted || store_has_lines(visits->store);
     if (is_first && !page->has_digest &&
         visit_prepare_digest(visit, record, reading->until_ns) != STORE_READY)
         return false;
-    look_for_copy(reading);
-    return page->is_repeat || page->is_unwanted ||
-           visit_prepare(visit, record, reading->until_ns) == STORE_READY;
+    /* What is begun is stored, even if a copy has come meanwhile. */
+    if (!store_holds(visits->store, visit_response(page)) || keeps_copies(visits->repeats))
+        look_for_copy(reading);
+    return !keeps_body(visit) || visit_prepare(visit, record, reading->until_ns) == STORE_READY;
 }
 
 /* Later pages may refer to this one. */
@@ -131,7 +146,7 @@ static void add_copy(struct reading *reading, const struct visit_record *record)
         repeats_add(visits->repeats, visits->ledger->loop, visit->page.digest, &source);
 }
 
-/* False if the store or the log has no room now, or if the page is long and takes more steps. */
+/* False if the store or the log has no room now, or if the page takes more steps. */
 static bool store_page(struct reading *reading)
 {
     struct visit *visit = reading->visit;
@@ -239,7 +254,7 @@ static void finish_reading(struct reading *reading)
     if (!visit->visits->store)
         return;
     visit->page.is_unwanted = is_unwanted(visit);
-    if (!reading->until_ns)
+    if (!visit_is_long(visit))
         visit_make_digests(visit);
 }
 
@@ -249,7 +264,7 @@ static bool skips_links(struct reading *reading)
     struct visit *visit = reading->visit;
     struct visit_page *page = &visit->page;
     const struct repeats *repeats = visit->visits->repeats;
-    if (!repeats->has_exact || repeats->follows || reading->until_ns || page->status / 100 != 2)
+    if (!repeats->has_exact || repeats->follows || visit_is_long(visit) || page->status / 100 != 2)
         return false;
     if (!page->has_digest)
         visit_digest(page);
@@ -266,7 +281,7 @@ bool visit_read_page(struct visit *visit)
     struct reading reading; /* not zeroed as a whole: url_text is long */
     reading.visit = visit;
     reading.verdict = (struct ledger_verdict){.outcome = FETCH_DONE};
-    reading.until_ns = visit_is_long(visit) ? clock_now_ns() + VISIT_STORE_NS_MAX : 0;
+    reading.until_ns = visit_takes_steps(visit) ? clock_now_ns() + VISIT_STORE_NS_MAX : 0;
     bool is_again = visit->page.is_read;
     if (!is_again && asks_for_patience(&visit->page) && have_patience(visit))
         return true;

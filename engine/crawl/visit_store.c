@@ -20,7 +20,7 @@ void visit_digest(struct visit_page *page)
 static bool has_block_digest(const struct visit *visit)
 {
     return visit->visits->tuning->fixed.store.block_digest && !visit->page.is_unwanted &&
-           !visit_is_long(visit);
+           !store_has_lines(visit->visits->store) && !visit_is_long(visit);
 }
 
 void visit_make_digests(struct visit *visit)
@@ -78,6 +78,7 @@ static struct store_page describe(struct visit *visit, const struct visit_record
         .payload_digest = page->digest,
         .block_digest = has_block_digest(visit) ? page->block_digest : NULL,
         .is_unwanted = page->is_unwanted,
+        .packed = visit_packed_body(visit),
         .repeats = what->repeats,
     };
 }
@@ -86,6 +87,12 @@ bool visit_is_long(const struct visit *visit)
 {
     const struct store *store = visit->visits->store;
     return store && store_is_long(store, visit->page.head_len + visit->page.body_len);
+}
+
+bool visit_takes_steps(const struct visit *visit)
+{
+    const struct store *store = visit->visits->store;
+    return store && (store_has_lines(store) || visit_is_long(visit));
 }
 
 enum store_progress visit_prepare_digest(struct visit *visit, const struct visit_record *what,
@@ -106,7 +113,8 @@ enum store_progress visit_prepare(struct visit *visit, const struct visit_record
         return STORE_READY;
     struct store_page record = describe(visit, what, &texts);
     enum store_progress progress = store_prepare(visit->visits->store, &record, until_ns);
-    visit->page.is_prepared = visit->page.has_digest = progress == STORE_READY;
+    visit->page.is_prepared = progress == STORE_READY;
+    visit->page.has_digest |= visit->page.is_prepared;
     return progress;
 }
 
@@ -139,12 +147,13 @@ static bool store_robots(struct visit *visit, const struct visit_record *record)
 bool visit_store_robots(struct visit *visit, struct slice path)
 {
     struct visit_page *page = &visit->page;
+    const struct store *store = visit->visits->store;
     char text[URL_BYTES_MAX];
     struct slice url = url_join_text(host_key(visit->host), path, text, sizeof text);
     if (!page->is_read) /* decided once: the tuning file may change while it is stored */
         page->is_unwanted = !visit->visits->tuning->live.store.robots;
     page->is_read = true;
-    if (!visit->visits->store || (page->is_unwanted && !visit_is_long(visit)) || url.len == 0)
+    if (!store || store_has_lines(store) || (page->is_unwanted && !visit_is_long(visit)) || url.len == 0)
         return true;
     struct visit_record record = {.url = url, .path = path};
     return store_robots(visit, &record);

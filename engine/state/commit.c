@@ -15,14 +15,16 @@ void commit_init(struct commit *commit, const struct commit_options *options)
     memset(commit, 0, sizeof *commit);
     commit->options = *options;
     snprintf(commit->state, sizeof commit->state, "%s/state", options->directory);
-    snprintf(commit->warc, sizeof commit->warc, "%s/warc", options->directory);
     files_init(&commit->files, options->disk, options->directory);
     syncer_init(&commit->syncer, &commit->files, options->sync_ns != 0);
     commit->syncer.directories[0] = options->directory;
-    if (options->has_store)
-        commit->syncer.directories[1] = commit->warc;
+    unsigned count = 1;
+    if (options->store_folder) {
+        snprintf(commit->store, sizeof commit->store, "%s/%s", options->directory, options->store_folder);
+        commit->syncer.directories[count++] = commit->store;
+    }
     if (options->has_journal)
-        commit->syncer.directories[options->has_store ? 2 : 1] = commit->state;
+        commit->syncer.directories[count] = commit->state;
     journal_init(&commit->journal, options->disk, commit->state);
     if (options->journal_bytes)
         commit->journal.file_bytes_max = options->journal_bytes;

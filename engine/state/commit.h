@@ -43,10 +43,10 @@ struct commit_options {
     uint64_t commit_ns;
     uint64_t sync_ns; /* 0: never, and then a crash of the machine may lose everything */
     bool has_journal;
-    bool has_store;
-    const char *scratch;    /* for what is sorted when the journal is folded; outlives the commit */
-    uint64_t fold_bytes;    /* that the journal has grown by when it is folded; 0: it never is */
-    uint64_t journal_bytes; /* of a file of the journal, before it is followed by another; 0: as usual */
+    const char *store_folder; /* below `directory`; NULL: pages are not stored */
+    const char *scratch;      /* for what is sorted when the journal is folded; outlives the commit */
+    uint64_t fold_bytes;      /* that the journal has grown by when it is folded; 0: it never is */
+    uint64_t journal_bytes;   /* of a file of the journal, before it is followed by another; 0: as usual */
 };
 
 struct commit {
@@ -55,7 +55,7 @@ struct commit {
 
     struct commit_options options;
     char state[FILES_PATH_BYTES]; /* DIR/state */
-    char warc[FILES_PATH_BYTES];  /* DIR/warc */
+    char store[FILES_PATH_BYTES]; /* DIR/warc or DIR/pages, if there is one */
     struct files files;
     struct syncer syncer;
     struct journal journal;

@@ -17,7 +17,11 @@
 /* Beside NAME.warc, NAME.warc.gz or NAME.warc.zst may be its index, NAME.cdxj. */
 #define INDEX_SUFFIX ".cdxj"
 
-/* Files that are not in warc/ and that only grow. */
+/* Folders of files that hold pages: a crawl has one of them, or none. */
+static const char *const folders[] = {"warc", "pages"};
+enum { FOLDERS = sizeof folders / sizeof folders[0] };
+
+/* Files elsewhere that only grow. */
 static const char *const logs[] = {"crawl.log"};
 
 static bool refuse(struct resume *resume, const char *name, const char *what)
@@ -117,16 +121,24 @@ static void remove_stray(void *argument, const char *entry)
     strays->error = disk->unlink(disk->owner, path);
 }
 
-static bool remove_strays(struct resume *resume, const char *folder)
+static bool remove_strays_in(struct resume *resume, const char *folder)
 {
     struct strays strays = {.resume = resume, .folder = folder};
     char path[FILES_PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", resume->directory, folder);
     int error = resume->disk->list(resume->disk->owner, path, remove_stray, &strays);
     if (error == -ENOENT)
-        return true; /* pages are not stored */
+        return true; /* pages are not stored there */
     error = error ? error : strays.error;
     return error == 0 || refuse(resume, folder, strerror(-error));
+}
+
+static bool remove_strays(struct resume *resume)
+{
+    for (size_t i = 0; i < FOLDERS; i++)
+        if (!remove_strays_in(resume, folders[i]))
+            return false;
+    return true;
 }
 
 static bool remove_logs(struct resume *resume)
@@ -147,15 +159,16 @@ static bool remove_logs(struct resume *resume)
 static int sync_directories(struct resume *resume)
 {
     const struct disk *disk = resume->disk;
-    char warc[FILES_PATH_BYTES];
-    snprintf(warc, sizeof warc, "%s/warc", resume->directory);
+    char path[FILES_PATH_BYTES];
     int error = disk->sync_directory(disk->owner, resume->directory);
     if (!error)
         error = disk->sync_directory(disk->owner, resume->state);
-    if (!error)
-        error = disk->sync_directory(disk->owner, warc);
-    if (error == -ENOENT)
-        return 0; /* pages are not stored */
+    for (size_t i = 0; i < FOLDERS && !error; i++) {
+        snprintf(path, sizeof path, "%s/%s", resume->directory, folders[i]);
+        error = disk->sync_directory(disk->owner, path);
+        if (error == -ENOENT)
+            error = 0; /* pages are not stored there */
+    }
     resume->has_failed |= error != 0;
     return error;
 }
@@ -260,7 +273,6 @@ bool resume_restore(struct resume *resume)
     for (size_t i = 0; i < resume->files.count; i++)
         if (!restore_file(resume, &resume->files.all[i]))
             return false;
-    return remove_strays(resume, "warc") && remove_logs(resume) &&
-           (resume->epoch == 0 || make_durable(resume)) && cut_journal(resume) &&
-           remove_folded(resume, had_failed);
+    return remove_strays(resume) && remove_logs(resume) && (resume->epoch == 0 || make_durable(resume)) &&
+           cut_journal(resume) && remove_folded(resume, had_failed);
 }

@@ -52,13 +52,36 @@ static size_t record_bytes_max(const struct store *store)
     return bytes > REVISIT_BYTES_MAX ? bytes : REVISIT_BYTES_MAX;
 }
 
+const char *store_folder(const struct tuning *tuning)
+{
+    static const char *const folders[] = {
+        [TUNING_STORE_WARC] = "warc", [TUNING_STORE_NONE] = NULL, [TUNING_STORE_JSONL] = "pages"};
+    return folders[tuning->fixed.store.kind];
+}
+
+/* The longest record or line. */
+static size_t longest_bytes(const struct store *store)
+{
+    const struct net_tuning_fixed *net = &store->tuning->fixed.net;
+    return store_has_lines(store) ? PAGE_LINE_BYTES_MAX : net->body_bytes_max + net->head_bytes_max;
+}
+
+/* What only some kinds of files need. */
+static bool init_kind(struct store *store)
+{
+    const struct tuning *tuning = store->tuning;
+    if (store_has_lines(store))
+        return page_line_init(&store->line, tuning);
+    bool learns = tuning->fixed.store.compress == TUNING_COMPRESS_ZSTD && tuning->fixed.store.dictionary;
+    return !learns || dictionary_init(&store->dictionary, packer_zstd_level(tuning));
+}
+
 int store_init(struct store *store, const struct tuning *tuning, struct files *files, unsigned loop)
 {
     *store = (struct store){.tuning = tuning, .loop = loop, .whole_bytes = whole_bytes(tuning)};
     size_t bytes = tuning->fixed.store.buffer_bytes / tuning->fixed.crawl.threads;
-    size_t record_max = tuning->fixed.net.body_bytes_max + tuning->fixed.net.head_bytes_max;
     /* One more because of rounding, and one that a short draft leaves to the next. */
-    size_t blocks = room_needed(record_max, REQUEST_BYTES_MAX) / OUTLET_BLOCK_BYTES + 2;
+    size_t blocks = room_needed(longest_bytes(store), REQUEST_BYTES_MAX) / OUTLET_BLOCK_BYTES + 2;
     size_t least = blocks * sizeof(struct outlet_block);
     struct outlet_options options = {.files = files, .bytes = bytes > least ? bytes : least};
     int error = outlet_init(&store->outlet, &options);
@@ -67,9 +90,8 @@ int store_init(struct store *store, const struct tuning *tuning, struct files *f
     store->scratch_bytes = press_bound(record_bytes_max(store));
     store->scratch = malloc(store->scratch_bytes);
     warc_ids_init(&store->ids);
-    bool learns = tuning->fixed.store.compress == TUNING_COMPRESS_ZSTD && tuning->fixed.store.dictionary;
     if (packer_init(&store->job.packer, tuning) && press_init(&store->press, tuning) && store->scratch &&
-        (!learns || dictionary_init(&store->dictionary, packer_zstd_level(tuning))))
+        init_kind(store))
         return 0;
     store_fini(store);
     return -ENOMEM;
@@ -82,6 +104,7 @@ void store_fini(struct store *store)
     free(store->scratch);
     packer_fini(&store->job.packer);
     dictionary_fini(&store->dictionary);
+    page_line_fini(&store->line);
     outlet_fini(&store->outlet);
     store->scratch = NULL;
 }
@@ -121,8 +144,8 @@ static void name_file(struct store *store)
                              .serial = store->serial,
                              .loop = store->loop};
     warc_name_write(&name, text, sizeof text);
-    snprintf(store->filename, sizeof store->filename, "%s.warc%s", text,
-             suffixes[store->tuning->fixed.store.compress]);
+    snprintf(store->filename, sizeof store->filename, "%s.%s%s", text,
+             store_has_lines(store) ? "jsonl" : "warc", suffixes[store->tuning->fixed.store.compress]);
 }
 
 /* The dictionary is a frame that readers skip, at the start of the file. */
@@ -161,12 +184,12 @@ static void add_warcinfo(struct store *store)
     store_write_record(store, PRESS_REQUEST, slice_between(start, block + len + WARC_TRAILER_BYTES));
 }
 
-/* Opens a file and writes its first record. False: no room now. */
+/* Opens a file and, unless it is one of lines, writes its first record. False: no room now. */
 static bool begin_file(struct store *store)
 {
     char path[FILES_NAME_BYTES + 8];
     name_file(store);
-    snprintf(path, sizeof path, "warc/%s", store->filename);
+    snprintf(path, sizeof path, "%s/%s", store_folder(store->tuning), store->filename);
     if (!outlet_open(&store->outlet, path))
         return false;
     store->serial++;
@@ -174,7 +197,8 @@ static bool begin_file(struct store *store)
     store->opened_ns = clock_now_ns();
     if (dictionary_ready(&store->dictionary))
         add_dictionary(store);
-    add_warcinfo(store);
+    if (!store_has_lines(store))
+        add_warcinfo(store);
     return true;
 }
 
@@ -292,7 +316,7 @@ bool store_add(struct store *store, const struct store_page *page)
 {
     bool is_revisit = store_is_revisit(page);
     size_t bytes = is_revisit ? REVISIT_BYTES_MAX : page->head_len + page->body_len;
-    assert(is_revisit || !store_is_long(store, bytes));
+    assert(!store_has_lines(store) && (is_revisit || !store_is_long(store, bytes)));
     if (outlet_room(&store->outlet) < room_needed(bytes, page->request.len)) {
         outlet_flush(&store->outlet); /* else the block that is not full would never be written */
         return false;

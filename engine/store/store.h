@@ -1,5 +1,5 @@
-/* The WARC files of a crawl: each loop writes a file of its own, DIR/warc/NAME.warc.gz, named as store.name says, or
- * .warc.zst, or .warc.
+/* The files of a crawl that hold its pages: WARC files, or lines of JSON (see the end). Each loop writes a file of its
+ * own, DIR/warc/NAME.warc.gz, named as store.name says, or .warc.zst, or .warc.
  *
  * A page becomes a response record and a request record that names it, each a gzip member or a zstd frame of
  * its own. The loop makes and compresses them (press.h) and hands blocks of them to the housekeeper through an
@@ -12,7 +12,11 @@
  *
  * Most pages are stored by one call, store_add. A long page (store_is_long) would hold its loop for too long. Its
  * digests and its response record are made in steps (store_prepare), one page at a time, beside the stream of the
- * outlet; store_finish then adds both records to the stream at once. So records come from one epoch either way. */
+ * outlet; store_finish then adds both records to the stream at once. So records come from one epoch either way.
+ *
+ * store.kind = jsonl: the files are DIR/pages/NAME.jsonl.gz, and a page is a line in a member or
+ * frame of its own (page_line.h), without a request and without a dictionary. Lines are always made in steps: the digest
+ * comes first (store_prepare of a page that is unwanted, or the caller's), and store_add is not for them. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,6 +28,7 @@
 #include "engine/store/dictionary.h"
 #include "engine/duplicates/exact.h"
 #include "engine/store/packer.h"
+#include "engine/store/page_line.h"
 #include "engine/store/press.h"
 #include "engine/store/warc.h"
 #include "engine/tuning/tuning.h"
@@ -51,7 +56,8 @@ struct store_page {
     unsigned char *payload_digest; /* SHA-1 of the body; store_prepare writes it */
     /* SHA-1 of head and body, after store_hide_chunks. NULL: the store makes it if it is wanted, as store_prepare does. */
     const unsigned char *block_digest;
-    bool is_unwanted; /* store_prepare makes the digest and nothing else */
+    bool is_unwanted;          /* store_prepare makes the digest and nothing else */
+    struct unpack_body packed; /* the body and how it is packed: for a line */
     const struct exact_copy
         *repeats; /* the first copy of the body: a revisit record is written. NULL: none */
 };
@@ -65,6 +71,8 @@ enum store_progress {
 enum store_phase {
     STORE_IDLE,
     STORE_DIGESTS, /* of block and payload */
+    STORE_LINES,   /* makes the line */
+    STORE_LINED,   /* has a short line, and waits for store_finish */
     STORE_OPENS,   /* a file, if none is open, and writes the header of the record */
     STORE_PACKS,
     STORE_PACKED, /* waits for store_finish */
@@ -103,11 +111,14 @@ struct store {
     bool uses_dictionary;         /* all frames of the open file do */
     char *scratch;                /* a compressed record that does not fit the rest of a block */
     size_t scratch_bytes;
-    size_t whole_bytes; /* longer responses are long */
+    size_t whole_bytes;    /* longer responses are long */
+    struct page_line line; /* of store.kind = jsonl */
     struct store_job job;
 };
 
-/* Its files are warc/NAME among `files`, which must outlive the store. 0 or a negative errno. */
+/* The folder below the crawl's directory that pages are stored in: "warc", "pages". NULL: they are not stored. */
+const char *store_folder(const struct tuning *tuning);
+/* Its files are in store_folder among `files`, which must outlive the store. 0 or a negative errno. */
 int store_init(struct store *store, const struct tuning *tuning, struct files *files, unsigned loop);
 void store_fini(struct store *store);
 
@@ -130,6 +141,12 @@ struct store_answer {
 };
 /* Stores it as text, by RFC 4027. False if there is no room: then it is left out. */
 bool store_add_answer(struct store *store, const struct store_answer *answer);
+
+/* Whether pages become lines of JSON. */
+static inline bool store_has_lines(const struct store *store)
+{
+    return store->tuning->fixed.store.kind == TUNING_STORE_JSONL;
+}
 
 /* Whether only the head of the page is stored: the body is in the archive, or did not come because it has not changed. */
 bool store_is_revisit(const struct store_page *page);
@@ -158,6 +175,11 @@ void store_hide_chunks(char *head, size_t len);
 
 /* The caller has checked that the outlet has room. */
 void store_write_record(struct store *store, enum press_kind kind, struct slice record);
+/* A page at hand becomes a line: begins it, makes a step, adds a short line to the outlet (false: no room now). */
+void store_begin_line(struct store *store, const struct store_page *page);
+void store_step_line(struct store *store, const struct store_page *page);
+bool store_finish_line(struct store *store);
+
 /* Opens a file if none is open or the open one is long enough. False: no room now. */
 bool store_open(struct store *store);
 /* Writes header and end of the response record around the response. `block_digest` may be NULL. */

@@ -1,4 +1,4 @@
-/* Long pages, in steps that are short enough for a loop. */
+/* Long pages, and those that become lines (store_jsonl.c), in steps that are short enough for a loop. */
 #include <assert.h>
 
 #include "engine/store/limits.h"
@@ -17,6 +17,10 @@ static void begin(struct store *store, const struct store_page *page)
     job->is_unwanted = page->is_unwanted;
     job->phase = STORE_DIGESTS;
     job->date_us = page->date_us;
+    if (store_has_lines(store) && !page->is_unwanted) {
+        store_begin_line(store, page);
+        return;
+    }
     job->rest = body_of(page);
     job->has_block_digest = !page->is_unwanted && store->tuning->fixed.store.block_digest;
     if (!page->is_unwanted)
@@ -41,18 +45,25 @@ static void digest_some(struct store_job *job, const struct store_page *page)
     job->phase = job->is_unwanted ? STORE_IDLE : STORE_OPENS;
 }
 
-static void open_file(struct store *store, const struct store_page *page)
+/* Writes the header of the response record around it. */
+static struct slice make_record(struct store *store, const struct store_page *page)
 {
     struct store_job *job = &store->job;
     unsigned char digest[FINGERPRINT_SHA1_BYTES];
+    struct store_page dated = *page;
+    fingerprint_sha1_finish(&job->block, digest);
+    job->id = warc_ids_next(&store->ids);
+    dated.date_us = job->date_us;
+    return store_frame(store, &dated, &job->id, job->has_block_digest ? digest : NULL);
+}
+
+static void open_file(struct store *store, const struct store_page *page)
+{
+    struct store_job *job = &store->job;
     job->is_full = outlet_room(&store->outlet) < 2 * OUTLET_BLOCK_BYTES || !store_open(store);
     if (job->is_full)
         return;
-    fingerprint_sha1_finish(&job->block, digest);
-    job->id = warc_ids_next(&store->ids);
-    struct store_page dated = *page;
-    dated.date_us = job->date_us;
-    job->rest = store_frame(store, &dated, &job->id, job->has_block_digest ? digest : NULL);
+    job->rest = store_has_lines(store) ? page_line_text(&store->line) : make_record(store, page);
     packer_begin(&job->packer, job->rest.len);
     job->phase = STORE_PACKS;
 }
@@ -74,6 +85,12 @@ static void pack_some(struct store *store)
     job->phase = STORE_PACKED;
 }
 
+/* Nothing more is to be made. */
+static bool is_ready(const struct store_job *job)
+{
+    return job->phase == STORE_PACKED || job->phase == STORE_LINED || job->phase == STORE_IDLE;
+}
+
 enum store_progress store_prepare(struct store *store, const struct store_page *page, uint64_t until_ns)
 {
     struct store_job *job = &store->job;
@@ -88,6 +105,9 @@ enum store_progress store_prepare(struct store *store, const struct store_page *
         case STORE_DIGESTS:
             digest_some(job, page);
             break;
+        case STORE_LINES:
+            store_step_line(store, page);
+            break;
         case STORE_OPENS:
             open_file(store, page);
             break;
@@ -95,6 +115,7 @@ enum store_progress store_prepare(struct store *store, const struct store_page *
             pack_some(store);
             break;
         case STORE_PACKED:
+        case STORE_LINED:
         case STORE_IDLE:
             return STORE_READY;
         }
@@ -103,13 +124,15 @@ enum store_progress store_prepare(struct store *store, const struct store_page *
             return STORE_FULL;
         }
     } while (clock_now_ns() < until_ns);
-    return job->phase == STORE_PACKED || job->phase == STORE_IDLE ? STORE_READY : STORE_MORE;
+    return is_ready(job) ? STORE_READY : STORE_MORE;
 }
 
 bool store_finish(struct store *store, const struct store_page *page)
 {
     struct store_job *job = &store->job;
-    assert(job->phase == STORE_PACKED && store_holds(store, page->response));
+    assert(is_ready(job) && store_holds(store, page->response));
+    if (job->phase == STORE_LINED)
+        return store_finish_line(store);
     /* The request, and a block because the draft may leave the rest of one unused. */
     size_t needed = press_bound(page->request.len + WARC_HEADER_BYTES_MAX) + OUTLET_BLOCK_BYTES;
     if (outlet_room(&store->outlet) < needed) {
@@ -118,10 +141,12 @@ bool store_finish(struct store *store, const struct store_page *page)
     }
     store->offset += job->draft.bytes;
     draft_join(&job->draft, &store->outlet);
+    job->phase = STORE_IDLE;
+    if (store_has_lines(store))
+        return true;
     struct store_page dated = *page;
     dated.date_us = job->date_us;
     store_add_request(store, &dated, &job->id);
-    job->phase = STORE_IDLE;
     return true;
 }
 
@@ -149,5 +174,5 @@ bool store_has_work(const struct store *store)
     const struct store_job *job = &store->job;
     if (job->phase == STORE_IDLE)
         return job->is_awaited;
-    return job->phase != STORE_PACKED && !job->is_full;
+    return !is_ready(job) && !job->is_full;
 }

@@ -120,6 +120,20 @@ TEST(only_the_folders_that_are_used_are_made)
     trial_fini(&trial);
 }
 
+TEST(lines_have_a_folder_of_their_own)
+{
+    static struct trial trial;
+    trial_init(&trial);
+    trial.tuning.fixed.store.kind = TUNING_STORE_JSONL;
+    trial_seed(&trial, "http://127.0.0.1/a");
+    struct crawl *crawl = trial_begin(&trial);
+    CHECK_INT(mkdir(trial.directory, 0755), 0);
+    CHECK(crawl_make_places(crawl, &trial.error));
+    CHECK(trial_has(&trial, "crawl/pages") && !trial_has(&trial, "crawl/warc"));
+    trial_end(&trial);
+    trial_fini(&trial);
+}
+
 TEST(a_crawl_that_cannot_begin_leaves_nothing_behind)
 {
     static struct trial trial;

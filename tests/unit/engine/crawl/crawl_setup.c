@@ -158,7 +158,7 @@ TEST(the_loops_share_the_connections)
     CHECK_INT(crawl->loops[1].visits.max, 2);
     CHECK_INT(crawl->loops[2].visits.max, 2);
     CHECK_INT(crawl->commit.loop_count, 3);
-    CHECK(crawl->commit.options.has_journal && !crawl->commit.options.has_store);
+    CHECK(crawl->commit.options.has_journal && !crawl->commit.options.store_folder);
     trial_end(&trial);
     trial.tuning.fixed.state.journal = false; /* then nothing would be gained by a sync */
     crawl = trial_begin(&trial);

@@ -48,6 +48,21 @@ TEST(without_a_store_only_links_want_digests)
     repeats_fini(&repeats);
 }
 
+/* A line of JSON refers to no other. */
+TEST(without_revisits_copies_are_stored_in_full)
+{
+    tuning_init(&tuning);
+    tuning.fixed.store.kind = TUNING_STORE_JSONL;
+    tuning.fixed.duplicates.store = TUNING_DUPLICATES_REVISIT;
+    CHECK_INT(repeats_init(&repeats, &tuning), 0);
+    CHECK(!repeats.has_exact && repeats.store == TUNING_DUPLICATES_FULL);
+    repeats_fini(&repeats);
+    tuning.fixed.duplicates.store = TUNING_DUPLICATES_SKIP;
+    CHECK_INT(repeats_init(&repeats, &tuning), 0);
+    CHECK(repeats.has_exact && repeats.store == TUNING_DUPLICATES_SKIP);
+    repeats_fini(&repeats);
+}
+
 TEST(a_copy_is_found_unless_it_is_short)
 {
     struct exact_copy copy;

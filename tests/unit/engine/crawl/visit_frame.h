@@ -127,7 +127,7 @@ static inline void frame_start_queues(struct frame *f)
 static inline void frame_open_store(struct frame *f)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/warc", f->directory);
+    snprintf(path, sizeof path, "%s/%s", f->directory, store_folder(&f->tuning));
     CHECK_INT(mkdir(path, 0755), 0);
     CHECK_INT(store_init(&f->store, &f->tuning, &f->files, 0), 0);
 }
@@ -147,7 +147,7 @@ static inline void frame_start(struct frame *f, unsigned connections, void (*scr
         .files = &f->files, .bytes = 4 * sizeof(struct outlet_block), .is_shared = true};
     CHECK_INT(outlet_init(&f->log, &log), 0);
     outlet_open(&f->log, "crawl.log");
-    bool has_store = f->tuning.fixed.store.kind == TUNING_STORE_WARC;
+    bool has_store = f->tuning.fixed.store.kind != TUNING_STORE_NONE;
     if (has_store)
         frame_open_store(f);
     f->ledger = (struct ledger){.log = &f->log,
@@ -231,10 +231,10 @@ static inline void frame_remove_store(struct frame *f)
     char path[512];
     outlet_flush(&f->store.outlet);
     CHECK_INT(outlet_finish(&f->store.outlet), 0);
-    snprintf(path, sizeof path, "%s/warc/%s.open", f->directory, f->store.filename);
+    snprintf(path, sizeof path, "%s/%s/%s.open", f->directory, store_folder(&f->tuning), f->store.filename);
     store_fini(&f->store);
     CHECK(unlink(path) == 0 || !f->store.serial);
-    snprintf(path, sizeof path, "%s/warc", f->directory);
+    snprintf(path, sizeof path, "%s/%s", f->directory, store_folder(&f->tuning));
     CHECK_INT(rmdir(path), 0);
 }
 
@@ -245,7 +245,7 @@ static inline char *frame_warc(struct frame *f)
     size_t len;
     outlet_flush(&f->store.outlet);
     CHECK_INT(outlet_drain(&f->store.outlet), 0);
-    snprintf(path, sizeof path, "%s/warc/%s.open", f->directory, f->store.filename);
+    snprintf(path, sizeof path, "%s/%s/%s.open", f->directory, store_folder(&f->tuning), f->store.filename);
     return check_read_file(path, &len);
 }
 

@@ -359,3 +359,29 @@ TEST(rules_do_not_wait_for_the_disk)
 {
     check_long_robots(true);
 }
+
+/* A long copy takes steps like any long page, unless it is stored as a revisit or not at all. */
+TEST(a_long_copy_is_stored_as_the_tuning_says)
+{
+    static const unsigned stored[] = {
+        [TUNING_DUPLICATES_FULL] = 2, [TUNING_DUPLICATES_REVISIT] = 1, [TUNING_DUPLICATES_SKIP] = 1};
+    for (unsigned way = 0; way < 3; way++) {
+        const struct route table[] = {{NULL, "/1", letters("", LETTERS / 4)}, {NULL, NULL, NULL}};
+        start_long(table);
+        frame.tuning.fixed.duplicates.store = way;
+        frame.tuning.fixed.duplicates.links = TUNING_DUPLICATES_SKIP_LINKS;
+        frame.tuning.fixed.duplicates.bytes = 1 << 20;
+        routes_start();
+        CHECK_INT(repeats_init(&frame.repeats, &frame.tuning), 0);
+        frame_push_at(&frame, "127.0.0.1", "/1");
+        frame_push_at(&frame, "b.test", "/1");
+        frame_run(&frame);
+        CHECK_INT(stats_get(&frame.stats.duplicates), 1);
+        char *warc = unpacked_warc();
+        CHECK_INT(count(warc, "WARC-Type: response"), stored[way]);
+        CHECK_INT(count(warc, "WARC-Type: revisit"), way == TUNING_DUPLICATES_REVISIT);
+        free(warc);
+        repeats_fini(&frame.repeats);
+        routes_stop();
+    }
+}

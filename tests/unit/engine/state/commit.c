@@ -21,7 +21,7 @@ static void begin(uint64_t sync_ns, bool has_journal)
                                      .commit_ns = COMMIT_NS,
                                      .sync_ns = sync_ns,
                                      .has_journal = has_journal,
-                                     .has_store = true};
+                                     .store_folder = "warc"};
     struct journal_session session = {.version = "1.0"};
     disk_model_init(&model);
     commit_init(&commit, &options);

@@ -344,6 +344,7 @@ TEST(files_are_cut_named_or_removed)
     put_file("d/warc/a.open", 45);
     put_file("d/warc/b.open", 9);
     put_file("d/warc/c", 9);
+    put_file("d/pages/a.jsonl.open", 9);
     put_file("d/crawl.log", 7);
     put_file("d/summary.json", 7);
     CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
@@ -352,6 +353,7 @@ TEST(files_are_cut_named_or_removed)
     CHECK(!disk_model_content(&model, "d/warc/a.open").ptr);
     CHECK(!disk_model_content(&model, "d/warc/b.open").ptr);
     CHECK(!disk_model_content(&model, "d/warc/c").ptr);
+    CHECK(!disk_model_content(&model, "d/pages/a.jsonl.open").ptr);
     CHECK(!disk_model_content(&model, "d/crawl.log").ptr); /* no commit names it */
     CHECK_INT(disk_model_content(&model, "d/summary.json").len, 7);
     resume_fini(&resume);

@@ -305,7 +305,7 @@ static inline void script_begin(struct script *script, struct journal_place plac
                                      .commit_ns = 2,
                                      .sync_ns = 5,
                                      .has_journal = true,
-                                     .has_store = true,
+                                     .store_folder = "warc",
                                      .scratch = "d/scratch",
                                      .fold_bytes = SCRIPT_FOLD_BYTES,
                                      .journal_bytes = SCRIPT_JOURNAL_BYTES};

@@ -22,7 +22,7 @@ static inline void begin(void)
 {
     snprintf(directory, sizeof directory, "/tmp/lycosa-store-XXXXXX");
     CHECK(mkdtemp(directory) != NULL);
-    snprintf(warcs, sizeof warcs, "%s/warc", directory);
+    snprintf(warcs, sizeof warcs, "%s/%s", directory, store_folder(&tuning));
     CHECK(mkdir(warcs, 0755) == 0);
     files_init(&files, &disk_system, directory);
     CHECK_INT(store_init(&store, &tuning, &files, 3), 0);
