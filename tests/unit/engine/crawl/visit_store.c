@@ -385,3 +385,21 @@ TEST(a_long_copy_is_stored_as_the_tuning_says)
         routes_stop();
     }
 }
+
+/* Another loop has stored the same body: what is begun is stored all the same, and the store is free again. */
+TEST(a_copy_that_comes_while_a_page_is_stored_changes_nothing)
+{
+    const struct route table[] = {{NULL, "/1", letters("", LETTERS)}, {NULL, NULL, NULL}};
+    struct exact_source source = {.url = SLICE("http://b.test/"), .date_us = 7};
+    start_long(table);
+    frame.tuning.fixed.duplicates.store = TUNING_DUPLICATES_REVISIT;
+    frame.tuning.fixed.duplicates.bytes = 1 << 20;
+    CHECK_INT(repeats_init(&frame.repeats, &frame.tuning), 0);
+    run_until_stalled();
+    repeats_add(&frame.repeats, 0, frame.visits.stalled->page.digest, &source);
+    frame_run(&frame);
+    CHECK_INT(frame.store.job.phase, STORE_IDLE);
+    check_stored(1);
+    repeats_fini(&frame.repeats);
+    routes_stop();
+}
