@@ -83,8 +83,13 @@ static void read_pages(void)
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
         page->html = check_read_file(path, &page->len);
         find_words(page);
-        if (page->words_count >= WORDS_MIN && pages_count < PAGES_MAX - 1)
+        if (page->words_count >= WORDS_MIN && pages_count < PAGES_MAX - 1) {
             pages_count++;
+        } else {
+            free(page->words);
+            free(page->html);
+            *page = (struct page){0};
+        }
         free(names[i]);
     }
     free(names);
