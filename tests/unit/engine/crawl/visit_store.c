@@ -182,7 +182,8 @@ static void check_stored(unsigned responses)
 
 TEST(a_long_page_takes_many_turns)
 {
-    const struct route table[] = {{NULL, "/1", letters("", LETTERS)}, {NULL, NULL, NULL}};
+    const char *page = letters("", LETTERS);
+    const struct route table[] = {{NULL, "/1", page}, {NULL, NULL, NULL}};
     unsigned turns = 0;
     start_long(table);
     run_until_stalled();
@@ -198,7 +199,7 @@ TEST(a_long_page_takes_many_turns)
     CHECK(digest);
     digest += strlen("WARC-Payload-Digest: ");
     CHECK(memmem(log, strlen(log), digest, 37) != NULL); /* sha1: and 32 letters */
-    CHECK(strstr(warc, strstr(letters("", LETTERS), "\r\n\r\n")) != NULL);
+    CHECK(strstr(warc, strstr(page, "\r\n\r\n")) != NULL);
     check_stored(1);
     free(warc);
     free(log);
