@@ -225,27 +225,32 @@ void store_hide_chunks(char *head, size_t len)
             memcpy(line, to, sizeof to - 1);
 }
 
+/* What the record of a page says, whether or not its body follows. */
+static struct warc_record record_of(const struct store *store, const struct store_page *page,
+                                    const struct warc_id *id)
+{
+    return (struct warc_record){.type = WARC_RESPONSE,
+                                .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
+                                .id = *id,
+                                .date_us = page->date_us,
+                                .target_uri = page->url,
+                                .address = page->address,
+                                .warcinfo = &store->warcinfo,
+                                .tls_protocol = page->tls_protocol,
+                                .tls_suite = page->tls_suite,
+                                .payload_digest = page->payload_digest,
+                                .omits_block_digest = !store->tuning->fixed.store.block_digest};
+}
+
 struct slice store_frame(struct store *store, const struct store_page *page, const struct warc_id *id,
                          const unsigned char *block_digest)
 {
     struct slice block = {page->response, page->head_len + page->body_len};
-    struct warc_record record = {
-        .type = WARC_RESPONSE,
-        .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
-        .id = *id,
-        .date_us = page->date_us,
-        .target_uri = page->url,
-        .address = page->address,
-        .warcinfo = &store->warcinfo,
-        .truncated = page->truncated,
-        .tls_protocol = page->tls_protocol,
-        .tls_suite = page->tls_suite,
-        .block = block,
-        .payload = {page->response + page->head_len, page->body_len},
-        .payload_digest = page->payload_digest,
-        .block_digest = block_digest,
-        .omits_block_digest = !store->tuning->fixed.store.block_digest,
-    };
+    struct warc_record record = record_of(store, page, id);
+    record.truncated = page->truncated;
+    record.block = block;
+    record.payload = (struct slice){page->response + page->head_len, page->body_len};
+    record.block_digest = block_digest;
     char header[WARC_HEADER_BYTES_MAX];
     size_t len = warc_write_header(header, &record);
     char *start = page->response - len, *end = page->response + block.len;
@@ -283,18 +288,12 @@ void store_add_request(struct store *store, const struct store_page *page, const
 static void add_revisit(struct store *store, const struct store_page *page, const struct warc_id *id)
 {
     struct slice head = {page->response, page->head_len};
-    struct warc_record record = {.type = page->repeats ? WARC_REVISIT : WARC_NOT_MODIFIED,
-                                 .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
-                                 .id = *id,
-                                 .date_us = page->date_us,
-                                 .target_uri = page->url,
-                                 .address = page->address,
-                                 .warcinfo = &store->warcinfo,
-                                 .tls_protocol = page->tls_protocol,
-                                 .tls_suite = page->tls_suite,
-                                 .block = head,
-                                 .omits_block_digest = !store->tuning->fixed.store.block_digest};
+    struct warc_record record = record_of(store, page, id);
+    record.block = head;
+    record.type = WARC_NOT_MODIFIED;
+    record.payload_digest = NULL;
     if (page->repeats) {
+        record.type = WARC_REVISIT;
         record.refers_to_uri = (struct slice){page->repeats->url, page->repeats->url_len};
         record.refers_to_date_us = page->repeats->date_us;
         record.payload_digest = page->payload_digest;
