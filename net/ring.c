@@ -249,6 +249,7 @@ static int catch_up(struct ring *ring)
         const int result = enter(ring, 0);
         if (result < 0 || io_uring_cq_ready(&ring->uring) == 0)
             return result;
+        ring->now_ns = clock_now_ns(); /* these may answer what was asked for in this turn */
         run_handlers(ring);
     }
     return 0;

@@ -55,12 +55,14 @@ struct relay {
     struct timer timer;
     uint8_t kind;
     unsigned seen, seen_at_expiry;
+    uint64_t asked_ns; /* when the last completion was asked for */
     bool has_expired;
 };
 
 static void relay_on(struct ring_task *task)
 {
     struct relay *relay = container_of(task, struct relay, task);
+    relay->asked_ns = clock_now_ns();
     nop(&relay->ring, relay->kind, 0, NULL);
 }
 
@@ -68,6 +70,7 @@ static void on_relayed(void *owner, const struct ring_event *event)
 {
     struct relay *relay = owner;
     (void)event;
+    CHECK(relay->ring.now_ns >= relay->asked_ns); /* no answer comes before its question */
     if (++relay->seen < 3)
         ring_defer(&relay->ring, &relay->task);
 }
