@@ -48,6 +48,7 @@ dependency(isal isa-l.h isal)
 dependency(brotlidec brotli/decode.h brotlidec)
 dependency(zstd zstd.h zstd)
 dependency(pcre2 pcre2.h pcre2-8)
+dependency(microhttpd microhttpd.h microhttpd)
 # The simulated web alone: it encodes, and serves TLS.
 dependency(brotlienc brotli/encode.h brotlienc)
 dependency(z zlib.h z)

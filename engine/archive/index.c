@@ -9,6 +9,7 @@
 
 #include "engine/archive/cdxj.h"
 #include "engine/archive/cdxj_file.h"
+#include "engine/archive/cdxj_key.h"
 #include "engine/archive/index_entry.h"
 #include "engine/archive/limits.h"
 #include "engine/archive/line_sort.h"
@@ -68,6 +69,24 @@ static bool go_on(struct index *index, const char *path, uint64_t bytes)
     return true;
 }
 
+static bool put_line(struct index *index, const struct cdxj *line)
+{
+    size_t len = line->key.len ? cdxj_write(index->line, line) : 0;
+    if (len == 0) {
+        index->counts.too_long++;
+        return true;
+    }
+    index->counts.indexed++;
+    return line_sort_add(&index->sort, (struct slice){index->line, len});
+}
+
+bool index_add(struct index *index, struct cdxj *line)
+{
+    index->counts.records++;
+    line->key = cdxj_key_write(index->entry.key, line->url);
+    return put_line(index, line);
+}
+
 static bool add_record(struct index *index, struct warc_read *reader, struct slice filename)
 {
     struct cdxj line;
@@ -84,13 +103,7 @@ static bool add_record(struct index *index, struct warc_read *reader, struct sli
             "several records are packed together, so that none of them can be found "
             "by its place; `lycosa archive cat` makes a plain file of it");
     line.filename = filename;
-    size_t len = line.key.len ? cdxj_write(index->line, &line) : 0;
-    if (len == 0) {
-        index->counts.too_long++;
-        return true;
-    }
-    index->counts.indexed++;
-    return line_sort_add(&index->sort, (struct slice){index->line, len});
+    return put_line(index, &line);
 }
 
 static bool add_records(struct index *index, struct source *source)

@@ -1,6 +1,6 @@
 /* Makes a sorted index (CDXJ) of WARC files, and of indexes that are there already, in fixed memory.
  *
- *     create -> add_warc, add_cdxj ... -> write -> destroy
+ *     create -> add_warc, add_cdxj, add ... -> write -> destroy
  *
  * Indexed are response, revisit, resource and metadata records of http, https and urn URIs, except those that hold fields of
  * the archive itself (application/warc-fields). The index is written under another name and then renamed: a file that was
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "engine/archive/archive_error.h"
+#include "engine/archive/cdxj.h"
 #include "lockfree/atomic.h"
 
 struct index_options {
@@ -38,6 +39,8 @@ struct index *index_create(const struct index_options *options, struct archive_e
 void index_destroy(struct index *index);
 
 bool index_add_warc(struct index *index, const char *path);
+/* A record of which its writer knows all that a line tells; the key is made here. */
+bool index_add(struct index *index, struct cdxj *line);
 /* Refuses one that is not sorted. */
 bool index_add_cdxj(struct index *index, const char *path);
 /* The end: makes the file. */

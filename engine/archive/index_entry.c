@@ -23,6 +23,12 @@ static struct slice bare_type(struct slice type)
     return (struct slice){type.ptr, len};
 }
 
+struct slice index_entry_mime(struct slice content_type)
+{
+    struct slice mime = bare_type(content_type);
+    return mime.len ? mime : SLICE("unk");
+}
+
 bool index_entry_is_wanted(const struct warc_head *head)
 {
     static const struct slice types[] = {{"response", 8}, {"revisit", 7}, {"resource", 8}, {"metadata", 8}};
@@ -85,9 +91,7 @@ static void describe_response(struct index_entry *entry, struct cdxj *line)
     line->mime = SLICE("unk");
     if (!entry->message.has_head)
         return;
-    struct slice mime = bare_type(head->known[HTTP_KNOWN_CONTENT_TYPE]);
-    if (mime.len)
-        line->mime = mime;
+    line->mime = index_entry_mime(head->known[HTTP_KNOWN_CONTENT_TYPE]);
     int len = snprintf(entry->status, sizeof entry->status, "%d", head->status);
     line->status = (struct slice){entry->status, (size_t)len};
 }

@@ -22,6 +22,8 @@ bool index_entry_init(struct index_entry *entry);
 void index_entry_fini(struct index_entry *entry);
 
 bool index_entry_is_wanted(const struct warc_head *head);
+/* What a line says of the Content-Type of a response. */
+struct slice index_entry_mime(struct slice content_type);
 
 /* Reads the record at hand to its end and fills `line`, but for the file's name. Of its block no more is read than the line
  * needs. A key that is empty: the URL is too long. The texts are good until the next record. False: the reader's error is

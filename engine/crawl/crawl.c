@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,16 @@
 void crawl_stop(struct crawl *crawl)
 {
     lf_fetch_add(&crawl->stops, 1, relaxed);
+}
+
+void crawl_pause(struct crawl *crawl)
+{
+    lf_store(&crawl->is_pausing, true, relaxed);
+}
+
+void crawl_unpause(struct crawl *crawl)
+{
+    lf_store(&crawl->is_pausing, false, relaxed);
 }
 
 void crawl_reload(struct crawl *crawl)
@@ -43,6 +54,7 @@ static struct end_facts facts_of(const struct crawl *crawl, uint64_t now_ns)
     struct end_facts facts = {.now_ns = now_ns,
                               .begin_ns = crawl->begin_ns,
                               .stops = lf_load(&crawl->stops, relaxed),
+                              .is_paused = lf_load(&crawl->is_pausing, relaxed),
                               .disk_error = lf_load(&crawl->disk_error, relaxed),
                               .is_disk_low = lf_load(&crawl->is_disk_low, relaxed),
                               .pages = stats_get(&crawl->before.pages),
@@ -74,6 +86,7 @@ static uint64_t look(void *owner, uint64_t now_ns)
     end_decide(&crawl->end, &facts, &crawl_tuning(crawl)->live.crawl);
     /* Relaxed: the loops look at the phase once per turn, and nothing else is handed over with it. */
     gate_set_phase(&crawl->gate, crawl->end.phase);
+    lf_store(&crawl->paused_ns, crawl->end.paused_ns, relaxed); /* for the status */
     crawl_hurry_mill(crawl);
     lf_store(&crawl->gate.lag, (int)lag_of(crawl, now_ns), relaxed);
     return CRAWL_LOOK_NS;
@@ -118,8 +131,10 @@ static void watch_until_joined(struct crawl *crawl, pthread_t thread)
 static void *keep_house(void *argument)
 {
     struct crawl *crawl = argument;
-    while (!lf_load(&crawl->has_ended, acquire)) /* A4 pairs with R4 in run_threads */
+    while (!lf_load(&crawl->has_ended, acquire)) { /* A4 pairs with R4 in run_threads */
+        lf_store(&crawl->kept_ns, clock_now_ns(), relaxed);
         turn(&crawl->housekeeper);
+    }
     crawl_write_rest(crawl);
     return NULL;
 }
@@ -138,6 +153,7 @@ static void plan_jobs(struct crawl *crawl)
     housekeeper_add(&crawl->housekeeper, crawl_write);
     housekeeper_add(&crawl->housekeeper, crawl_read_tuning);
     housekeeper_add(&crawl->housekeeper, crawl_watch_disk);
+    housekeeper_add(&crawl->housekeeper, crawl_add_progress);
 }
 
 /* The loop failed after it had begun: what it crawled until then is kept. */
@@ -162,6 +178,7 @@ static void conclude(struct crawl *crawl)
     if (lf_load(&crawl->disk_error, relaxed)) /* the files were cut back to the last commit */
         stats_set(&crawl->status.now.stored, stats_get(&crawl->before.stored) + crawl->stored_committed);
     summary_write(&crawl->status, crawl, crawl->end.why);
+    crawl_finish_progress(crawl);
     if (hooks->on_status && crawl->end.why != CRAWL_END_FAILED)
         hooks->on_status(hooks->owner, &crawl->status);
 }
@@ -170,10 +187,41 @@ static void conclude(struct crawl *crawl)
 static void start_indexer(struct crawl *crawl)
 {
     char path[INDEXER_PATH_BYTES];
-    const struct store_tuning_fixed *store = &crawl->tuning.fixed.store;
+    struct outlet **notes = crawl_has_indexes(crawl) ? calloc(crawl->loop_count, sizeof *notes) : NULL;
+    if (!notes)
+        return;
     snprintf(path, sizeof path, "%s/warc", crawl->directory);
-    if (store->kind == TUNING_STORE_WARC && store->index)
-        indexer_start(&crawl->indexer, path);
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        notes[i] = &crawl->loops[i].store.notes;
+    indexer_start(&crawl->indexer, &(struct indexer_options){
+                                       .directory = path, .notes = notes, .notes_count = crawl->loop_count});
+    free(notes);
+}
+
+/* Also if the crawl was resumed with another store.kind, and pages of the last one wait. */
+static bool start_unpacker(struct crawl *crawl)
+{
+    char incoming[1100];
+    const struct tuning_fixed *fixed = &crawl->tuning.fixed;
+    struct unpacker_options options = {.directory = crawl->directory,
+                                       .body_bytes_max = fixed->net.decoded_bytes_max,
+                                       .epoch = crawl->commit.committed,
+                                       .syncs = crawl->commit.options.sync_ns != 0};
+    snprintf(incoming, sizeof incoming, "%s/incoming", crawl->directory);
+    if (fixed->store.kind != TUNING_STORE_DIRECTORY && access(incoming, F_OK) != 0)
+        return true;
+    return unpacker_start(&crawl->unpacker, &options) == 0;
+}
+
+static void finish_unpacker(struct crawl *crawl)
+{
+    if (!crawl->unpacker.is_running)
+        return;
+    unpacker_finish(&crawl->unpacker, lf_load(&crawl->disk_error, relaxed) != 0);
+    watch_until_joined(crawl, crawl->unpacker.thread);
+    int error = lf_load(&crawl->unpacker.error, relaxed);
+    if (error && !lf_load(&crawl->disk_error, relaxed))
+        lf_store(&crawl->disk_error, error, relaxed); /* the housekeeper has ended */
 }
 
 /* After a full disk or another error of it, the files were cut: nothing more is written. */
@@ -190,15 +238,21 @@ static bool run_threads(struct crawl *crawl, struct tuning_error *error)
 {
     unsigned started = 0;
     crawl->begin_ns = clock_now_ns();
+    lf_store(&crawl->kept_ns, crawl->begin_ns, relaxed);
+    crawl_begin_progress(crawl);
     lf_store(&crawl->commit.last_ns, crawl->begin_ns, relaxed); /* no other thread runs */
     plan_jobs(crawl);
-    bool has_housekeeper = pthread_create(&crawl->housekeeper_thread, NULL, keep_house, crawl) == 0;
+    bool has_housekeeper =
+        start_unpacker(crawl) && pthread_create(&crawl->housekeeper_thread, NULL, keep_house, crawl) == 0;
     while (has_housekeeper && started < crawl->loop_count &&
            pthread_create(&crawl->loops[started].thread, NULL, loop_run, &crawl->loops[started]) == 0)
         started++;
     bool is_whole = started == crawl->loop_count;
+    const struct crawl_hooks *hooks = &crawl->options->hooks;
     if (is_whole)
         start_indexer(crawl);
+    if (hooks->on_begin)
+        hooks->on_begin(hooks->owner, crawl);
     if (!is_whole)
         lf_store(&crawl->loops[0].has_failed, true, relaxed);
     for (unsigned i = 0; i < started; i++)
@@ -207,6 +261,9 @@ static bool run_threads(struct crawl *crawl, struct tuning_error *error)
     if (has_housekeeper)
         watch_until_joined(crawl, crawl->housekeeper_thread);
     finish_indexer(crawl);
+    finish_unpacker(crawl);
+    if (hooks->on_end)
+        hooks->on_end(hooks->owner, crawl);
     conclude(crawl);
     for (unsigned i = 0; i < started; i++)
         if (crawl->loops[i].error && !has_broken_down(&crawl->loops[i]))

@@ -18,8 +18,10 @@
 #include "engine/crawl/gate.h"
 #include "engine/crawl/housekeeper.h"
 #include "engine/crawl/indexer.h"
+#include "engine/crawl/unpacker.h"
 #include "engine/crawl/page.h"
 #include "engine/crawl/past.h"
+#include "engine/crawl/progress.h"
 #include "engine/crawl/repeats.h"
 #include "engine/crawl/status.h"
 #include "engine/frontier/frontier.h"
@@ -52,6 +54,10 @@ struct crawl_hooks {
     /* On the watch, every few milliseconds, from the reading of the seeds to the end. It may call crawl_stop
      * and crawl_reload. Like every callback on the watch, it must not block. */
     void (*on_tick)(void *owner, struct crawl *crawl);
+    /* On the watch: the threads run from here on; and all of them have ended, but what they leave is still there. Another
+     * thread may call status_update and the functions of this file between the two. */
+    void (*on_begin)(void *owner, struct crawl *crawl);
+    void (*on_end)(void *owner, struct crawl *crawl);
     /* On the watch, every status interval and at the end. */
     void (*on_status)(void *owner, const struct status *status);
     /* On the watch: one line for the operator, for example that the tuning file was reloaded. */
@@ -100,7 +106,8 @@ struct crawl {
     struct repeats repeats;    /* what was seen before */
     size_t tuning_len; /* of tuning_text: the tuning file as it is in the directory, or its beginning */
     char tuning_text[WARCINFO_BYTES_MAX];
-    struct indexer indexer; /* of WARC files, if they are to be indexed */
+    struct unpacker unpacker; /* of store.kind = directory */
+    struct indexer indexer;   /* of WARC files, if they are to be indexed */
     struct scope *scope;
     struct tls_trust *trust;
     struct loop *loops;
@@ -113,6 +120,7 @@ struct crawl {
     bool is_stowed;           /* before the loops ran, memory was full of short queues */
     uint64_t replayed;        /* records of the journal that were read */
     struct stats before;      /* what was done before the crawl was resumed */
+    uint64_t ran_before_ns;   /* how long that took */
 
     /* used by the watch alone */
     struct end end;
@@ -127,14 +135,20 @@ struct crawl {
     unsigned reloads_done;
     struct commit commit;
     bool serves_slots;         /* there was something to do, so more may come soon */
+    struct progress progress;  /* DIR/progress.tsv */
     uint64_t stored_committed; /* pages in the WARC files by the last commit, of this process */
 
     /* shared between threads */
     _Atomic(unsigned) stops;                 /* calls of crawl_stop */
+    _Atomic(bool) is_pausing;                /* crawl_pause was called, and crawl_unpause was not */
+    _Atomic(uint64_t) paused_ns;             /* how long the crawl was paused, in all */
     _Atomic(unsigned) reloads_asked;         /* calls of crawl_reload */
     _Atomic(struct crawl_reload *) reloaded; /* a file just read, for the watch */
+    _Atomic(char *) patch;                   /* a piece of a tuning file, for the watch */
+    _Atomic(const struct tuning *) borrowed; /* by crawl_borrow_tuning; the watch does not free it */
     _Atomic(int) disk_error;                 /* negative errno */
     _Atomic(bool) is_disk_low;               /* less than state.reserve is left */
+    _Atomic(uint64_t) kept_ns;               /* when the housekeeper last began a turn */
     _Atomic(bool) has_ended;                 /* the loops have ended; no more output will come */
     struct gate gate;
     struct bandwidth bandwidth;
@@ -147,9 +161,27 @@ bool crawl_run(struct crawl *crawl, const struct crawl_options *options, struct 
 /* Ends the crawl: the first call lets requests in flight finish, the second cuts them off. Safe in any thread
  * and in signal handlers. */
 void crawl_stop(struct crawl *crawl);
+/* No new requests are made until crawl_unpause; what is in flight may finish. Time limits stand still. Both are safe in
+ * any thread and in signal handlers. */
+void crawl_pause(struct crawl *crawl);
+void crawl_unpause(struct crawl *crawl);
 /* Has the tuning file read again. Safe in any thread and in signal handlers. */
 void crawl_reload(struct crawl *crawl);
+
+/* Has the watch take over the keys of this text that may change while a crawl runs. False: it has not taken over the last
+ * text yet, or there is no memory. Safe in any thread. */
+bool crawl_patch_tuning(struct crawl *crawl, struct slice text);
+/* The tuning in force, until crawl_return_tuning. By one thread besides the watch and the loops. */
+const struct tuning *crawl_borrow_tuning(struct crawl *crawl);
+void crawl_return_tuning(struct crawl *crawl);
 
 /* The rules (enum canonical_rule) that a crawl with this tuning file applies to every URL. */
 bool crawl_canonical_rules(const struct scope_tuning_fixed *scope, unsigned *rules,
                            struct tuning_error *error);
+
+/* Whether WARC files get an index. */
+static inline bool crawl_has_indexes(const struct crawl *crawl)
+{
+    const struct store_tuning_fixed *store = &crawl->tuning.fixed.store;
+    return store->kind == TUNING_STORE_WARC && store->index;
+}

@@ -66,6 +66,14 @@ void crawl_hurry_mill(struct crawl *crawl);
 housekeeper_job crawl_write;
 housekeeper_job crawl_sum;
 housekeeper_job crawl_watch_disk;
+
+/* crawl_progress.c: DIR/progress.tsv. */
+/* Takes up the counters that an earlier process has left. Before the loops run. */
+void crawl_begin_progress(struct crawl *crawl);
+/* A line every ten seconds. By the housekeeper. */
+housekeeper_job crawl_add_progress;
+/* The last line. When the housekeeper has ended. */
+void crawl_finish_progress(struct crawl *crawl);
 /* Writes and reads the URLs that wait on disk. 0 or a negative errno. */
 int crawl_serve_spills(struct crawl *crawl);
 /* Makes room for a URL, or a batch of the harvest, before the housekeeper and the loops run. */

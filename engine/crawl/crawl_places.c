@@ -172,7 +172,8 @@ static bool keep_inputs(struct crawl *crawl, struct tuning_error *error)
 bool crawl_make_places(struct crawl *crawl, struct tuning_error *error)
 {
     const char *pages = store_folder(&crawl->tuning);
-    if (pages && !make_folder(crawl, pages, error))
+    bool has_files = crawl->tuning.fixed.store.kind == TUNING_STORE_DIRECTORY;
+    if ((pages && !make_folder(crawl, pages, error)) || (has_files && !make_folder(crawl, "files", error)))
         return false;
     if (crawl->tuning.fixed.state.journal && !make_folder(crawl, "state", error))
         return false;
@@ -186,9 +187,10 @@ bool crawl_make_places(struct crawl *crawl, struct tuning_error *error)
 
 void crawl_remove_places(struct crawl *crawl, bool made)
 {
-    static const char *const names[] = {
-        "warc",       "pages", "seeds.txt", "tuning.ini", "crawl.log", "summary.json", "state/journal-000001",
-        "state/lock", "state"};
+    static const char *const names[] = {"warc",         "pages",        "incoming",
+                                        "files",        "seeds.txt",    "tuning.ini",
+                                        "crawl.log",    "summary.json", "state/journal-000001",
+                                        "progress.tsv", "state/lock",   "state"};
     char path[1100];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", crawl->directory, names[i]);

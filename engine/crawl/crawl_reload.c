@@ -9,6 +9,7 @@
  * more. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/loop.h"
@@ -73,6 +74,16 @@ static unsigned users_of(const struct crawl *crawl, const struct crawl_reload *r
     return users;
 }
 
+/* Another thread reads one of these snapshots. */
+static bool is_borrowed(const struct crawl *crawl, const struct crawl_reload *list)
+{
+    const struct tuning *borrowed = lf_load(&crawl->borrowed, seq_cst); /* S1; A5 pairs with R5 */
+    for (; list; list = list->next)
+        if (&list->tuning == borrowed)
+            return true;
+    return false;
+}
+
 /* The list begins with the newest. A loop may be about to adopt any snapshot that is newer than its own, so
  * only those older than every loop's own can be freed. */
 static void free_unused(struct crawl *crawl)
@@ -85,9 +96,61 @@ static void free_unused(struct crawl *crawl)
             break;
     }
     struct crawl_reload *old = at ? at->next : NULL;
+    if (old && is_borrowed(crawl, old))
+        return;
     if (at)
         at->next = NULL;
     free_list(old);
+}
+
+bool crawl_patch_tuning(struct crawl *crawl, struct slice text)
+{
+    char *copy = strndup(text.ptr, text.len), *none = NULL;
+    if (copy && lf_cas(&crawl->patch, &none, copy, release, relaxed)) /* Hand-over: R4 pairs with A4. */
+        return true;
+    free(copy);
+    return false;
+}
+
+const struct tuning *crawl_borrow_tuning(struct crawl *crawl)
+{
+    const struct tuning *live;
+    do {
+        live = lf_load(&crawl->live, acquire); /* A2 */
+        lf_store(&crawl->borrowed, live, seq_cst);
+    } while (lf_load(&crawl->live, seq_cst) != live); /* S1: the watch frees nothing that it sees as borrowed */
+    return live;
+}
+
+void crawl_return_tuning(struct crawl *crawl)
+{
+    lf_store(&crawl->borrowed, NULL, release); /* R5 pairs with A5 in is_borrowed */
+}
+
+static void publish(struct crawl *crawl, struct crawl_reload *reload)
+{
+    reload->next = crawl->reloads;
+    crawl->reloads = reload;
+    lf_store(&crawl->live, &reload->tuning, seq_cst); /* R2 pairs with A2 in adopt_tuning of loop.c; S1 */
+}
+
+/* A piece of a tuning file that somebody has checked before: what does not fit is told, and left out. */
+static void take_patch(struct crawl *crawl)
+{
+    char *text = lf_exchange(&crawl->patch, NULL, acquire); /* A4 pairs with R4. */
+    struct crawl_reload *reload = text ? calloc(1, sizeof *reload) : NULL;
+    const char *refused = NULL;
+    if (reload) {
+        struct tuning next = *crawl_tuning(crawl);
+        reload->tuning = next;
+        if (tuning_parse(&next, "the order", slice_of(text), &reload->error)) {
+            tuning_reload(&reload->tuning, &next, &refused);
+            publish(crawl, reload);
+        } else {
+            free(reload);
+        }
+    }
+    free(text);
 }
 
 uint64_t crawl_adopt_tuning(void *owner, uint64_t now_ns)
@@ -96,6 +159,7 @@ uint64_t crawl_adopt_tuning(void *owner, uint64_t now_ns)
     const char *refused = NULL;
     (void)now_ns;
     free_unused(crawl);
+    take_patch(crawl);
     struct crawl_reload *reload = lf_load(&crawl->reloaded, acquire); /* A1 pairs with R1. */
     if (!reload)
         return CRAWL_LOOK_NS;
@@ -109,9 +173,7 @@ uint64_t crawl_adopt_tuning(void *owner, uint64_t now_ns)
     crawl_override(&reload->tuning, &crawl->options->overrides);
     tuning_reload(&next, &reload->tuning, &refused);
     reload->tuning = next;
-    reload->next = crawl->reloads;
-    crawl->reloads = reload;
-    lf_store(&crawl->live, &reload->tuning, release); /* R2 pairs with A2 in adopt_tuning of loop.c. */
+    publish(crawl, reload);
     note(crawl, reload, refused);
     return CRAWL_LOOK_NS;
 }
@@ -119,6 +181,7 @@ uint64_t crawl_adopt_tuning(void *owner, uint64_t now_ns)
 void crawl_free_reloads(struct crawl *crawl)
 {
     free(lf_load(&crawl->reloaded, relaxed));
+    free(lf_load(&crawl->patch, relaxed));
     free_list(crawl->reloads);
     crawl->reloads = NULL;
 }

@@ -26,6 +26,7 @@ void crawl_override(struct tuning *tuning, const struct crawl_overrides *overrid
     tuning->live.crawl.max_time_ns =
         overrides->max_time_ns ? overrides->max_time_ns : tuning->live.crawl.max_time_ns;
     tuning->fixed.crawl.threads = overrides->threads ? overrides->threads : tuning->fixed.crawl.threads;
+    store_adapt_tuning(tuning);
 }
 
 /* An RFC 9309 product token: letters, '_' and '-'. */

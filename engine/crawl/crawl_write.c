@@ -94,11 +94,22 @@ static void serve_stores(struct crawl *crawl)
             store_serve(crawl->loops[i].visits.store);
 }
 
+static void tell_unpacker(struct crawl *crawl)
+{
+    const struct commit *commit = &crawl->commit;
+    if (!crawl->unpacker.is_running)
+        return;
+    unpacker_tell(&crawl->unpacker, commit->committed,
+                  commit->options.sync_ns ? commit->synced : commit->committed);
+    take_error(crawl, lf_load(&crawl->unpacker.error, relaxed));
+}
+
 uint64_t crawl_write(void *owner, uint64_t now_ns)
 {
     struct crawl *crawl = owner;
     uint64_t wait_ns, commits = crawl->commit.commits;
     take_error(crawl, commit_turn(&crawl->commit, now_ns, &wait_ns));
+    tell_unpacker(crawl);
     take_error(crawl, crawl_serve_spills(crawl));
     serve_stores(crawl);
     if (sieve_uses_disk(&crawl->sieve))

@@ -70,6 +70,18 @@ static bool is_idle(struct end *end, const struct end_facts *facts, const struct
     return max_ns && facts->now_ns - end->busy_ns >= max_ns;
 }
 
+/* Before anything else is decided: the time since the last look belongs to the phase that was. */
+static void mind_pause(struct end *end, const struct end_facts *facts)
+{
+    if (end->phase == CRAWL_PAUSED) {
+        end->paused_ns += facts->now_ns - end->look_ns;
+        end->busy_ns = facts->now_ns;
+    }
+    end->look_ns = facts->now_ns;
+    if (end->phase == CRAWL_RUNNING || end->phase == CRAWL_PAUSED)
+        end->phase = facts->is_paused ? CRAWL_PAUSED : CRAWL_RUNNING;
+}
+
 static void while_running(struct end *end, const struct end_facts *facts,
                           const struct crawl_tuning_live *tuning)
 {
@@ -79,7 +91,7 @@ static void while_running(struct end *end, const struct end_facts *facts,
         set(end, CRAWL_ENDING, facts->pages ? CRAWL_END_COMPLETE : CRAWL_END_NOTHING);
     else if (facts->is_disk_low)
         set(end, CRAWL_STOPPING, CRAWL_END_DISK_FULL);
-    else if (tuning->max_time_ns && facts->now_ns - facts->begin_ns >= tuning->max_time_ns)
+    else if (tuning->max_time_ns && facts->now_ns - facts->begin_ns - end->paused_ns >= tuning->max_time_ns)
         set(end, CRAWL_STOPPING, CRAWL_END_TIME);
     else if (tuning->max_pages && facts->pages >= tuning->max_pages)
         set(end, CRAWL_STOPPING, CRAWL_END_PAGES);
@@ -91,11 +103,12 @@ static void while_running(struct end *end, const struct end_facts *facts,
 
 void end_decide(struct end *end, const struct end_facts *facts, const struct crawl_tuning_live *tuning)
 {
+    mind_pause(end, facts);
     if (facts->disk_error)
         set(end, CRAWL_ENDING, is_full(facts->disk_error) ? CRAWL_END_DISK_FULL : CRAWL_END_FAILED);
     else if (facts->has_failed)
         set(end, CRAWL_ENDING, CRAWL_END_FAILED);
-    if (end->phase == CRAWL_RUNNING)
+    if (end->phase == CRAWL_RUNNING || end->phase == CRAWL_PAUSED)
         while_running(end, facts, tuning);
     /* A crawl that stops because of crawl_stop needs a second call to end at once; one that stops because of
      * its time or pages ends at the first. */

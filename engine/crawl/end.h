@@ -1,5 +1,7 @@
 /* When a crawl ends, and why: decided here and nowhere else. No I/O, no clock: the caller brings the facts.
  *
+ *     PAUSED <-- told to pause, or to go on --> RUNNING; while it is paused, max-time does not pass
+ *
  *     RUNNING -- told to stop, out of time or pages, idle --> STOPPING
  *        |                                                       |
  *        | complete, or the disk or a loop failed                | nothing is in flight, stop-within is over,
@@ -39,6 +41,7 @@ struct end_facts {
     int disk_error;   /* negative errno; 0: none */
     bool is_disk_low; /* less than state.reserve is left */
     bool has_failed;  /* a loop could not go on */
+    bool is_paused;   /* it was told to pause */
     bool is_complete;
     bool is_out_of_names; /* no name server answers: the crawl waits for that, however long */
 };
@@ -48,6 +51,8 @@ struct end {
     enum crawl_end why;
     uint64_t stop_by_ns; /* STOPPING: when what is in flight is cut off */
     uint64_t busy_ns;    /* the last moment at which a visit was open */
+    uint64_t look_ns;    /* the last call of end_decide */
+    uint64_t paused_ns;  /* how long the crawl was paused, in all */
 };
 
 /* Looks at the facts and moves the phase on. */

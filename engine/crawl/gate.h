@@ -9,9 +9,13 @@
 
 enum crawl_phase {
     CRAWL_RUNNING,
+    CRAWL_PAUSED,   /* no new requests, until it goes on; what is in flight may finish */
     CRAWL_STOPPING, /* no new requests; what is in flight may finish */
     CRAWL_ENDING,   /* what is in flight is cut off */
 };
+
+/* "running", "paused", "stopping", "ending" */
+const char *gate_phase_name(enum crawl_phase phase);
 
 /* How far the disk is behind: what was not committed when the process dies is fetched again, so there is a bound. */
 enum gate_lag {

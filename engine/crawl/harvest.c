@@ -458,6 +458,11 @@ static enum host_item_kind kind_of(const struct tuning *tuning, enum link_kind k
     return link_is_embed(kind) ? HOST_ITEM_EMBED : HOST_ITEM_LINK;
 }
 
+char harvest_hop(const struct harvest *harvest, const struct harvest_source *source, const struct link *link)
+{
+    return hop_of(source, kind_of(harvest->tuning, (enum link_kind)link->kind));
+}
+
 /* One link of a page, if it may be followed. */
 static void take_link(struct harvest *harvest, const struct harvest_source *source, const struct link *link)
 {

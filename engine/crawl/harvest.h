@@ -90,6 +90,8 @@ void harvest_link(struct harvest *harvest, const struct harvest_source *source, 
  * the index to continue at. */
 size_t harvest_links(struct harvest *harvest, const struct harvest_source *source, size_t from,
                      uint64_t until_ns);
+/* The letter under which crawl.log would show a URL that this link of the page leads to. */
+char harvest_hop(const struct harvest *harvest, const struct harvest_source *source, const struct link *link);
 /* Runs the batch through the sieve and queues what is new. */
 void harvest_flush(struct harvest *harvest);
 /* Whether journal and spill have room for what a step of harvest_links may find. If not, the page has to wait. */

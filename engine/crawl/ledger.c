@@ -11,6 +11,12 @@ void ledger_set_clock(struct ledger *ledger, uint64_t now_ns)
     ledger->clock_offset_us = (int64_t)clock_wall_us() - (int64_t)(now_ns / 1000);
 }
 
+uint64_t ledger_number_visit(struct ledger *ledger)
+{
+    assert(ledger->loop < TUNING_THREADS_MAX);
+    return ++ledger->visits * TUNING_THREADS_MAX + ledger->loop;
+}
+
 void ledger_adopt(struct ledger *ledger)
 {
     uint64_t epoch = lf_load(ledger->epoch, acquire); /* A1 pairs with R1 in commit_turn */
@@ -38,8 +44,7 @@ bool ledger_begin(struct ledger *ledger)
     return ledger_has_room(ledger);
 }
 
-/* The page that led to a URL of `host`. `buffer` of URL_BYTES_MAX bytes is used if host and path must be joined. */
-static struct slice via_of(const struct host *host, struct slice via, char *buffer)
+struct slice ledger_via(const struct host *host, struct slice via, char *buffer)
 {
     bool is_path = via.len && via.ptr[0] == '/';
     return is_path ? url_join_text(host_key(host), via, buffer, URL_BYTES_MAX) : via;
@@ -58,13 +63,17 @@ void ledger_log(struct ledger *ledger, const struct host *host, const struct led
         .url_host = host_key(host),
         .url_path = line->path,
         .hops = {hops, hops_write(hops, line->hops)},
-        .via = via_of(host, line->via, via),
+        .via = ledger_via(host, line->via, via),
         .source = sources_url(ledger->sources, line->source),
         .mime = verdict->mime,
         .loop = ledger->loop,
         .digest = verdict->digest,
         .tries = verdict->tries,
         .annotation = verdict->annotation,
+        .has_extra = ledger->has_extra,
+        .extra = {.visit = verdict->visit,
+                  .outlinks = verdict->visit ? verdict->outlinks : -1,
+                  .first_byte_ms = verdict->visit ? verdict->first_byte_ms : -1},
     };
     char text[CRAWL_LOG_LINE_BYTES_MAX];
     size_t len = crawl_log_write(text, &entry);

@@ -27,6 +27,8 @@ struct ledger {
     struct stats *stats;
     struct frontier_loop *frontier; /* where items go back to */
     const struct sources *sources;
+    bool has_extra;          /* log.extra */
+    uint64_t visits;         /* the last number given to a visit, without the loop's index */
     unsigned loop;           /* index */
     int64_t clock_offset_us; /* wall clock minus monotonic clock */
 };
@@ -43,6 +45,9 @@ struct ledger_verdict {
     bool is_page;   /* a response came that counts as a page */
     bool is_stored; /* and it is in the WARC files */
     unsigned tries; /* 0: as many as the URL's own */
+    uint64_t visit; /* as ledger_number_visit gave it; 0: none, and what follows is not known */
+    int64_t outlinks;      /* -1: not read for links */
+    int64_t first_byte_ms; /* -1: none came */
 };
 
 /* What a line of crawl.log is about, and how it was found: as of struct host_item. */
@@ -62,6 +67,10 @@ static inline uint64_t ledger_wall_us(const struct ledger *ledger, uint64_t mono
     return (uint64_t)((int64_t)(monotonic_ns / 1000) + ledger->clock_offset_us);
 }
 
+/* A number for a visit that no other visit of the crawl has: call it at the visit's first verdict. A loop numbers at most
+ * as many visits as there are URLs finished, so it goes on from that number in a crawl that is resumed. */
+uint64_t ledger_number_visit(struct ledger *ledger);
+
 /* Takes up the epoch of the crawl: seals what was written for the last one. Once per turn. */
 void ledger_adopt(struct ledger *ledger);
 /* Whether there is room for one more verdict. */
@@ -69,6 +78,9 @@ bool ledger_has_room(struct ledger *ledger);
 /* Before each verdict, and before the page is stored that it is about. False: there is no room for it now, and the
  * caller has to wait. */
 bool ledger_begin(struct ledger *ledger);
+
+/* The page that led to a URL of `host`. `buffer` of URL_BYTES_MAX bytes is used if host and path must be joined. */
+struct slice ledger_via(const struct host *host, struct slice via, char *buffer);
 
 /* Writes a line for something that is no URL of the frontier: a robots.txt of `host`. Only if there is room. */
 void ledger_log(struct ledger *ledger, const struct host *host, const struct ledger_line *line,

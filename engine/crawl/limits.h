@@ -81,6 +81,10 @@
 #define BANDWIDTH_HOLD_NS (50 * CLOCK_NS_PER_MS)
 /* visit: the expected size of a page before the first one: the median of the web. */
 #define VISIT_USUAL_BYTES (16 << 10)
+/* crawl: time between two lines of progress.tsv, 300 bytes each: a month makes 78 MB. */
+#define CRAWL_PROGRESS_NS (10 * CLOCK_NS_PER_S)
+/* loop: how often it divides its time by what limited it: a system call each, 3 microseconds a second. */
+#define LOOP_SETTLE_NS (100 * CLOCK_NS_PER_MS)
 /* troubles: the last failing hosts that a loop remembers. The status has room for a few names. */
 #define TROUBLES_HOSTS 16
 /* troubles: bytes of a host name that are shown. */
@@ -107,6 +111,19 @@
 /* indexer: how long it waits at a time, and how many times between two looks: it reads the whole folder. */
 #define INDEXER_WAIT_MS 20
 #define INDEXER_WAITS   100
+/* index_notes: memory for the lines of the file that a loop writes: some 60,000. When it is full they are sorted and go to a
+ * temporary file. */
+#define INDEX_NOTES_BYTES (16u << 20)
+/* unpacker: how long it waits before it looks again. */
+#define UNPACKER_WAIT_MS 20
+/* unpacker: when more than this waits to be unpacked, the loops begin no more files: seconds of a fast crawl. */
+#define UNPACKER_BEHIND_BYTES (1u << 30)
+/* unpacker: a path, its NUL included: what the kernel takes. The directory's, PAGE_PATH_BYTES_MAX and some more fit. */
+#define UNPACKER_PATH_BYTES 4096
+/* unpacker: the line of files.mark: the name of a file, as in disk/files.h, and a number. */
+#define UNPACKER_MARK_BYTES 256
+/* unpacker: a longer Content-Type is cut. RFC 6838 allows 127 characters on either side of the slash. */
+#define UNPACKER_TYPE_BYTES_MAX 255
 /* repeats: shorter bodies are stored again: a revisit record would be as long. */
 #define REPEATS_BYTES_MIN 512
 /* crawl: length of the directory's path. With /warc/, the longest file name and .open it stays below 1,024,

@@ -90,6 +90,7 @@ static bool init_visits(struct loop *loop)
                                    .stats = &loop->stats,
                                    .frontier = &loop->frontier,
                                    .sources = &crawl->sources,
+                                   .has_extra = loop->tuning->fixed.log.extra,
                                    .loop = loop->index};
     loop->visits = (struct visits){
         .tuning = loop->tuning,
@@ -151,7 +152,10 @@ static int init_outlets(struct loop *loop)
     int error = outlet_init(&loop->log, &options);
     if (!error && loop->visits.store)
         error = store_init(&loop->store, loop->tuning, files, loop->index);
+    if (!error && crawl_has_indexes(crawl))
+        error = store_keep_notes(&loop->store);
     loop->store.tuning_text = (struct slice){crawl->tuning_text, crawl->tuning_len};
+    loop->store.is_behind = &crawl->unpacker.is_behind;
     if (!error && loop->tuning->fixed.state.spill)
         error = init_waits(loop);
     if (!error && loop->tuning->fixed.state.journal)
@@ -367,10 +371,39 @@ static uint64_t sleep_of(struct loop *loop, uint64_t now_ns)
     return sleep_ns < max_ns ? sleep_ns : max_ns;
 }
 
+/* What the loop waits for when it may sleep. */
+static enum limited_by limit_of(const struct loop *loop, uint64_t now_ns)
+{
+    enum limited_by by = visits_limited_by(&loop->visits, now_ns);
+    if (by != LIMITED_EMPTY)
+        return by;
+    if (loop->names.outage_since_ns)
+        return LIMITED_NAMES;
+    if (frontier_next_ns(&loop->frontier) != WHEEL_NEVER)
+        return LIMITED_POLITENESS;
+    if (names_is_busy(&loop->names))
+        return LIMITED_NAMES;
+    return loop->visits.open ? LIMITED_SERVERS : LIMITED_EMPTY;
+}
+
+/* Now and then: divides the time that has passed by what limited the loop. */
+static void settle_limits(struct loop *loop, uint64_t now_ns)
+{
+    uint64_t shares[LIMITED_COUNT];
+    if (!limited_is_due(&loop->limited, now_ns, LOOP_SETTLE_NS) ||
+        !limited_settle(&loop->limited, now_ns, clock_thread_ns(), shares))
+        return;
+    for (int by = 0; by < LIMITED_COUNT; by++)
+        stats_add(&loop->stats.limited_ns[by], shares[by]);
+    stats_set(&loop->stats.next_due_ns, frontier_next_ns(&loop->frontier));
+}
+
 /* 0, or the negative errno with which the ring failed. */
 static int turn(struct loop *loop)
 {
     uint64_t now_ns = clock_now_ns();
+    limited_turn(&loop->limited, now_ns);
+    settle_limits(loop, now_ns);
     adopt_tuning(loop);
     ledger_set_clock(&loop->ledger, now_ns);
     ledger_adopt(&loop->ledger);
@@ -386,7 +419,9 @@ static int turn(struct loop *loop)
     frontier_offer(&loop->frontier, now_ns);
     troubles_turn(&loop->troubles);
     publish(loop);
-    return ring_turn(&loop->ring, sleep_of(loop, now_ns));
+    uint64_t sleep_ns = sleep_of(loop, now_ns);
+    loop->limited.by = sleep_ns ? limit_of(loop, now_ns) : LIMITED_WORK;
+    return ring_turn(&loop->ring, sleep_ns);
 }
 
 /* The disk is too far behind: what is in flight goes back to its hosts. */
@@ -401,6 +436,7 @@ static void cut_if_lagging(struct loop *loop)
 void *loop_run(void *argument)
 {
     struct loop *loop = argument;
+    loop->ledger.visits = stats_get(&loop->crawl->before.urls_out); /* what was done before it was resumed */
     loop->error = begin_net(loop);
     if (loop->error) {
         lf_store(&loop->has_failed, true, relaxed);
@@ -424,7 +460,7 @@ void *loop_run(void *argument)
     encoding_fini();
     outlet_flush(&loop->log);
     if (loop->visits.store)
-        outlet_flush(&loop->store.outlet);
+        store_flush(&loop->store);
     if (loop->ledger.journal)
         outlet_flush(&loop->journal.outlet);
     publish(loop);

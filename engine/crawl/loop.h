@@ -15,6 +15,7 @@
 #include "engine/frontier/frontier.h"
 #include "engine/crawl/harvest.h"
 #include "engine/crawl/ledger.h"
+#include "engine/crawl/limited.h"
 #include "engine/crawl/names.h"
 #include "engine/disk/outlet.h"
 #include "engine/frontier/scope.h"
@@ -61,6 +62,7 @@ struct loop {
 
     bool is_cut; /* visits were aborted because the disk lags */
     struct ledger ledger;
+    struct limited limited;
     struct troubles troubles;
     struct names names;
     struct visits visits;

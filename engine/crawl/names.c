@@ -269,6 +269,11 @@ bool names_has_work(const struct names *names)
                            has_slow_work(names));
 }
 
+bool names_is_busy(const struct names *names)
+{
+    return names->quick + names->slow > 0;
+}
+
 /* During an outage the host keeps its old address. */
 static void look_up_ready(struct names *names)
 {

@@ -66,6 +66,9 @@ void names_turn(struct names *names, uint64_t now_ns);
 /* Whether names_turn would begin one. */
 bool names_has_work(const struct names *names);
 
+/* Whether a host waits for a name server. */
+bool names_is_busy(const struct names *names);
+
 /* Creates the resolver that the tuning file describes. NULL on failure; `message` says why. */
 struct dns *names_create_dns(const struct tuning *tuning, char *message, size_t message_bytes);
 /* Whether names_create_dns would succeed; if not, `message` says why. */

@@ -16,6 +16,7 @@ bool reader_init(struct reader *reader, struct buffer_pool *pages, struct harves
     reader->owner = NULL;
     reader->phase = READER_IDLE;
     reader->decoded = reader->converted = (struct buffer){NULL, 0};
+    reader->list = (struct outlinks){.len = 0};
     reader->decode = decode_create(decode);
     return reader->decode;
 }
@@ -26,6 +27,7 @@ void reader_fini(struct reader *reader)
         return;
     buffer_release(reader->pages, &reader->decoded);
     buffer_release(reader->pages, &reader->converted);
+    outlinks_release(&reader->list, reader->pages);
     decode_destroy(reader->decode);
 }
 
@@ -54,8 +56,10 @@ void reader_begin(struct reader *reader, const void *owner, const struct reader_
     reader->options = *options;
     reader->outcome = FETCH_DONE;
     reader->tags = page->tags;
+    reader->outlinks = 0;
     reader->body_bytes = reader->harvested = 0;
     reader->is_near = false;
+    outlinks_release(&reader->list, reader->pages);
     url_init(&reader->url, reader->url_text, sizeof reader->url_text);
     url_copy(&reader->url, page->source.url);
     reader->page.source.url = reader->page.source.base = &reader->url;
@@ -160,8 +164,9 @@ static void begin_harvest(struct reader *reader)
 {
     const struct links *links = &reader->harvest->links;
     reader->tags |= reader->options.obeys_meta ? links->robots : 0;
-    reader->phase = READER_HARVESTS;
-    reader->harvested = 0;
+    reader->phase = reader->options.outlinks_bytes_max ? READER_LISTS : READER_HARVESTS;
+    reader->harvested = reader->listed = 0;
+    reader->outlinks += links->count + links->dropped;
     if (reader->tags & ROBOTS_TAG_NOFOLLOW) {
         stats_add(&reader->harvest->stats->links_nofollow, links->count);
         reader->harvested = links->count;
@@ -181,6 +186,25 @@ static void scan_some(struct reader *reader)
         begin_harvest(reader);
 }
 
+/* Each takes as long as a link that is harvested. Links that are not followed are listed, too. */
+static void list_some(struct reader *reader)
+{
+    const struct links *links = &reader->harvest->links;
+    const struct harvest_source *source = &reader->page.source;
+    size_t left = links->count - reader->listed;
+    size_t to = reader->listed + (left < HARVEST_LINKS_PER_LOOK ? left : HARVEST_LINKS_PER_LOOK);
+    while (reader->listed < to) {
+        const struct link *link = &links->found[reader->listed++];
+        struct outlink outlink = {.base = link->flags & LINK_OF_HEAD ? source->url : source->base,
+                                  .text = link->url,
+                                  .hop = harvest_hop(reader->harvest, source, link),
+                                  .context = outlinks_context(link)};
+        outlinks_add(&reader->list, reader->pages, reader->options.outlinks_bytes_max, &outlink);
+    }
+    if (reader->listed == links->count)
+        reader->phase = READER_HARVESTS;
+}
+
 static void harvest_some(struct reader *reader, uint64_t until_ns)
 {
     const struct links *links = &reader->harvest->links;
@@ -198,7 +222,7 @@ static void harvest_some(struct reader *reader, uint64_t until_ns)
 static bool was_short(const struct reader *reader)
 {
     const struct slice document = reader->unpack.document;
-    return reader->phase != READER_UNPACKS && reader->harvested == 0 &&
+    return reader->phase != READER_UNPACKS && reader->harvested == 0 && reader->phase != READER_LISTS &&
            document.ptr == reader->page.body.bytes.ptr && document.len <= READER_SHORT_BYTES;
 }
 
@@ -211,6 +235,9 @@ bool reader_run(struct reader *reader, uint64_t until_ns)
             break;
         case READER_SCANS:
             scan_some(reader);
+            break;
+        case READER_LISTS:
+            list_some(reader);
             break;
         case READER_HARVESTS:
             harvest_some(reader, until_ns);

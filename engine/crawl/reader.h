@@ -12,6 +12,7 @@
 #include "engine/crawl/buffer.h"
 #include "engine/crawl/harvest.h"
 #include "engine/crawl/limits.h"
+#include "engine/crawl/outlinks.h"
 #include "engine/crawl/repeats.h"
 #include "engine/outcome/fetch_outcome.h"
 #include "net/http_head.h"
@@ -32,12 +33,14 @@ struct reader_options {
     size_t entries_max;
     bool obeys_meta; /* meta robots elements are obeyed */
     struct repeats *repeats;
+    size_t outlinks_bytes_max; /* of the list of its links; 0: none is made */
 };
 
 enum reader_phase {
     READER_IDLE,
     READER_UNPACKS,
     READER_SCANS,
+    READER_LISTS,    /* lists the links that the scan has found so far */
     READER_HARVESTS, /* queues the links that the scan has found so far */
 };
 
@@ -63,13 +66,16 @@ struct reader {
     enum fetch_outcome outcome;
     unsigned tags;     /* enum robots_tag, of head and body */
     size_t body_bytes; /* without content codings */
+    size_t outlinks;   /* all that were found, also what is not followed */
     bool is_near;      /* a near-duplicate of `near` */
     struct near_match near;
+    struct outlinks list; /* of its links; the owner may take it */
 
     /* The page at hand. */
     struct reader_page page;
     struct reader_options options;
     enum scan_progress progress;
+    size_t listed;    /* links that were listed, of those that the scan has found */
     size_t harvested; /* links that were queued, of those that the scan has found */
     struct buffer decoded;
     struct buffer converted;

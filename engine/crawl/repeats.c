@@ -5,11 +5,12 @@
 #include "engine/crawl/limits.h"
 #include "engine/url/hash.h"
 
-/* A line of JSON cannot refer to another: then a copy is stored in full. */
+/* Neither a line of JSON nor a file can refer to another: then a copy is stored in full. */
 static uint64_t way_to_store(const struct tuning *tuning)
 {
     uint64_t way = tuning->fixed.duplicates.store;
-    bool has_revisits = tuning->fixed.store.kind != TUNING_STORE_JSONL;
+    bool has_revisits =
+        tuning->fixed.store.kind != TUNING_STORE_JSONL && tuning->fixed.store.kind != TUNING_STORE_DIRECTORY;
     return way == TUNING_DUPLICATES_REVISIT && !has_revisits ? TUNING_DUPLICATES_FULL : way;
 }
 

@@ -2,11 +2,13 @@
 
 void stats_record(struct stats_histogram *histogram, uint64_t value)
 {
+    stats_add(&histogram->sum, value);
     stats_add(&histogram->buckets[log_linear_bucket(value)], 1);
 }
 
 static void sum_histogram(struct stats_histogram *total, const struct stats_histogram *part)
 {
+    stats_add(&total->sum, stats_get(&part->sum));
     for (unsigned i = 0; i < STATS_BUCKETS; i++)
         stats_add(&total->buckets[i], stats_get(&part->buckets[i]));
 }
@@ -33,6 +35,8 @@ void stats_sum(struct stats *total, const struct stats *part)
         stats_add(&total->statuses[i], stats_get(&part->statuses[i]));
     for (unsigned i = 0; i < SCOPE_RULES; i++)
         stats_add(&total->scope[i], stats_get(&part->scope[i]));
+    for (unsigned i = 0; i < LIMITED_COUNT; i++)
+        stats_add(&total->limited_ns[i], stats_get(&part->limited_ns[i]));
     stats_add(&total->asked, stats_get(&part->asked));
     stats_add(&total->connections, stats_get(&part->connections));
     stats_add(&total->frontier_bytes, stats_get(&part->frontier_bytes));

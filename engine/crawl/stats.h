@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "engine/crawl/limited.h"
 #include "engine/frontier/scope.h"
 #include "engine/outcome/fetch_outcome.h"
 #include "lockfree/atomic.h"
@@ -19,6 +20,7 @@ enum { STATS_STATUSES = 10 };
 typedef _Atomic(uint64_t) stats_counter;
 
 struct stats_histogram {
+    stats_counter sum; /* of the values */
     stats_counter buckets[STATS_BUCKETS];
 };
 
@@ -80,9 +82,11 @@ struct stats {
     stats_counter hosts_failing[FETCH_OUTCOME_COUNT]; /* now, by their last failure; sum over all loops */
     stats_counter statuses[STATS_STATUSES];           /* by their first digit */
     stats_counter scope[SCOPE_RULES];
+    stats_counter limited_ns[LIMITED_COUNT]; /* time of the loop, by what limited it */
     stats_counter asked;          /* URLs that wait for the answer of the sieve on disk */
     stats_counter connections;    /* open at this moment */
     stats_counter frontier_bytes; /* waiting URLs, acquired minus released by this loop; sum over all loops */
+    stats_counter next_due_ns; /* the first moment at which a host may be visited; UINT64_MAX: none is known. Not summed */
     stats_counter names_out_since_ns; /* no name server answers; 0: one does. Not summed */
     struct stats_histogram fetch_us;
     struct stats_histogram first_byte_us;

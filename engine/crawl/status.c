@@ -16,6 +16,29 @@ static double outage_s(const struct crawl *crawl, uint64_t now_ns)
     return (double)(now_ns - first_ns) / 1e9;
 }
 
+/* The first moment at which a loop has something to do. */
+static double next_due_s(const struct crawl *crawl, uint64_t now_ns)
+{
+    uint64_t next_ns = UINT64_MAX;
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        uint64_t due_ns = stats_get(&crawl->loops[i].stats.next_due_ns);
+        next_ns = due_ns < next_ns ? due_ns : next_ns;
+    }
+    if (next_ns == UINT64_MAX)
+        return -1;
+    return next_ns > now_ns ? (double)(next_ns - now_ns) / 1e9 : 0;
+}
+
+/* Since the last update; of the first one, since the crawl began. */
+static void compare_limits(struct status *status, const uint64_t last_ns[LIMITED_COUNT])
+{
+    double all = 0;
+    for (int by = 0; by < LIMITED_COUNT; by++)
+        all += status->limited[by] = (double)(stats_get(&status->now.limited_ns[by]) - last_ns[by]);
+    for (int by = 0; by < LIMITED_COUNT && all > 0; by++)
+        status->limited[by] /= all;
+}
+
 static void sum_loops(struct status *status, const struct crawl *crawl)
 {
     memset(&status->now, 0, sizeof status->now);
@@ -95,14 +118,21 @@ void status_update_waiting(struct status *status, struct crawl *crawl, uint64_t 
 void status_update(struct status *status, const struct crawl *crawl)
 {
     uint64_t last_ns = status->now_ns, last_pages = stats_get(&status->now.pages),
-             last_bytes = stats_get(&status->now.bytes_received);
+             last_bytes = stats_get(&status->now.bytes_received), last_limited[LIMITED_COUNT];
+    const struct stats *last = last_ns ? &status->now : &crawl->before;
+    for (int by = 0; by < LIMITED_COUNT; by++)
+        last_limited[by] = stats_get(&last->limited_ns[by]);
     status->now_ns = clock_now_ns();
     status->directory = crawl->directory;
     status->seconds = (double)(status->now_ns - crawl->begin_ns) / 1e9;
+    status->running_s =
+        status->seconds + ((double)crawl->ran_before_ns - (double)lf_load(&crawl->paused_ns, relaxed)) / 1e9;
     status->seeds = crawl->seeds;
     status->phase = gate_phase(&crawl->gate);
     sum_loops(status, crawl);
     count_failures(status);
+    compare_limits(status, last_limited);
+    status->next_due_s = next_due_s(crawl, status->now_ns);
     status->names_outage_s = outage_s(crawl, status->now_ns);
     double seconds = (double)(status->now_ns - last_ns) / 1e9;
     if (last_ns && seconds > 0) {

@@ -26,6 +26,7 @@ struct status {
     const char *directory;
     enum crawl_phase phase;
     double seconds;             /* since the crawl began */
+    double running_s;           /* how long it ran, pauses left out, with what went before a resume */
     uint64_t unwritten_bytes;   /* handed over but not written yet */
     int64_t hosts[HOST_STATES]; /* hosts in each state */
     uint64_t host_count;
@@ -33,6 +34,8 @@ struct status {
     uint64_t queued;                   /* URLs admitted but not finished */
     uint64_t pages_per_s, bytes_per_s; /* since the last update */
     uint64_t now_ns;
+    double limited[LIMITED_COUNT]; /* the share of each reason since the last update; together 1, or 0 if nothing is known */
+    double next_due_s;     /* until the next host may be visited; below 0: none is known */
     double names_outage_s; /* seconds since the last answer of any name server; 0: no outage */
 
     struct status_seeds seeds;

@@ -5,7 +5,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "engine/crawl/diagnosis.h"
 #include "engine/crawl/loop.h"
+#include "lockfree/clock.h"
 
 static void write_counters(const struct stats *now, FILE *out)
 {
@@ -66,6 +68,18 @@ static void write_outcomes(const struct stats *now, FILE *out)
     fprintf(out, "},\n");
 }
 
+static void write_limits(const struct status *status, FILE *out)
+{
+    char sentence[DIAGNOSIS_BYTES];
+    const char *comma = "";
+    fprintf(out, "  \"limited_ms\": {");
+    for (int by = 0; by < LIMITED_COUNT; by++, comma = ", ")
+        fprintf(out, "%s\"%s\": %" PRIu64, comma, limited_name((enum limited_by)by),
+                stats_get(&status->now.limited_ns[by]) / CLOCK_NS_PER_MS);
+    diagnosis_write(status, sentence, sizeof sentence);
+    fprintf(out, "},\n  \"diagnosis\": \"%s\",\n", sentence);
+}
+
 static void write_troubles(const struct status *status, FILE *out)
 {
     const struct status_seeds *seeds = &status->seeds;
@@ -92,7 +106,7 @@ static void write_quantiles(const char *name, const struct stats_histogram *hist
             stats_quantile(histogram, 0.99), stats_quantile(histogram, 1));
 }
 
-static void write_summary(const struct status *status, struct crawl *crawl, enum crawl_end end, FILE *out)
+void summary_print(const struct status *status, struct crawl *crawl, enum crawl_end end, FILE *out)
 {
     static const char *const kinds[] = {[TUNING_SIEVE_SIGNATURES] = "signatures",
                                         [TUNING_SIEVE_BLOOM] = "bloom",
@@ -102,12 +116,14 @@ static void write_summary(const struct status *status, struct crawl *crawl, enum
     const struct stats *now = &status->now;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    fprintf(out, "{\n  \"software\": \"lycosa/%s\",\n  \"end\": \"%s\",\n", LYCOSA_VERSION, end_name(end));
-    fprintf(out, "  \"seconds\": %.3f,\n  \"threads\": %u,\n", status->seconds, crawl->loop_count);
+    fprintf(out, "{\n  \"software\": \"lycosa/%s\",\n  \"end\": \"%s\",\n  \"phase\": \"%s\",\n", LYCOSA_VERSION, end_name(end),
+            gate_phase_name(status->phase));
+    fprintf(out, "  \"seconds\": %.3f,\n  \"running_seconds\": %.3f,\n  \"threads\": %u,\n", status->seconds, status->running_s, crawl->loop_count);
     write_counters(now, out);
     write_races(&now->lost_races, out);
     write_outcomes(now, out);
     write_troubles(status, out);
+    write_limits(status, out);
     write_quantiles("fetch_us", &now->fetch_us, out);
     write_quantiles("first_byte_us", &now->first_byte_us, out);
     write_quantiles("body_bytes_quantiles", &now->body_bytes, out);
@@ -115,7 +131,8 @@ static void write_summary(const struct status *status, struct crawl *crawl, enum
             status->host_count, status->address_count, status->queued);
     fprintf(out, "  \"pages_per_s\": %.1f,\n  \"megabytes_per_s\": %.3f,\n",
             (double)(stats_get(&now->pages) - stats_get(&crawl->before.pages)) / status->seconds,
-            (double)stats_get(&now->bytes_received) / 1e6 / status->seconds);
+            (double)(stats_get(&now->bytes_received) - stats_get(&crawl->before.bytes_received)) / 1e6 /
+                status->seconds);
     fprintf(out,
             "  \"sieve\": {\"kind\": \"%s\", \"urls\": %" PRIu64 ", \"capacity\": %" PRIu64
             ", \"false_positive_rate\": %.3g},\n",
@@ -137,7 +154,7 @@ static bool write_in_place(const struct status *status, struct crawl *crawl, enu
     FILE *out = fopen(path, "r+e");
     if (!out)
         return false;
-    write_summary(status, crawl, end, out);
+    summary_print(status, crawl, end, out);
     bool good = fflush(out) == 0 && ftruncate(fileno(out), ftell(out)) == 0;
     return fclose(out) == 0 && good;
 }
@@ -150,7 +167,7 @@ bool summary_write(const struct status *status, struct crawl *crawl, enum crawl_
     FILE *out = fopen(next, "we");
     if (!out)
         return false;
-    write_summary(status, crawl, end, out);
+    summary_print(status, crawl, end, out);
     bool good = !ferror(out);
     if (fclose(out) == 0 && good && rename(next, path) == 0)
         return true;

@@ -163,6 +163,7 @@ static void release_page(struct visit *visit)
     assert(!visit->visits->store || !visit->page.buffer.bytes ||
            !store_holds(visit->visits->store, visit_response(&visit->page)));
     buffer_release(visit->visits->pages, &visit->page.buffer);
+    outlinks_release(&visit->page.list, visit->visits->pages);
     visit->page = (struct visit_page){0};
 }
 

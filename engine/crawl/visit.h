@@ -17,6 +17,7 @@
 
 #include "engine/content/fingerprint.h"
 #include "engine/crawl/buffer.h"
+#include "engine/crawl/outlinks.h"
 #include "engine/crawl/repeats.h"
 #include "engine/frontier/frontier.h"
 #include "engine/frontier/host.h"
@@ -26,6 +27,7 @@
 #include "net/http_head.h"
 
 struct visits;
+struct ledger_verdict;
 struct visits_line;
 
 #define VISIT_ACCEPT          SLICE("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
@@ -71,6 +73,9 @@ struct visit_page {
     bool is_near;   /* once read: a near-duplicate of `near` */
     bool is_repeat; /* its body is that of an earlier page */
     struct near_match near;
+    bool has_outlinks; /* once read: for its links */
+    size_t outlinks;
+    struct outlinks list; /* once read: of its links, if it is stored with them */
     size_t starved_bytes; /* memory in use when there was too little to read it; else 0 */
 };
 
@@ -90,6 +95,7 @@ struct visit {
     struct slice tls_protocol;      /* of the connection, also after its end; empty: no TLS */
     struct slice tls_suite;
     uint64_t begin_ns;    /* start of the visit, which is that of its connection */
+    uint64_t number;      /* in crawl.log, from its first verdict on; 0: none yet */
     uint64_t reserved_ns; /* bandwidth charged in advance for the response */
     struct politeness_visit times;
     struct visit_page page;
@@ -149,6 +155,9 @@ void visit_count_host_failure(struct visit *visit, enum fetch_outcome outcome);
 /* Whether an incomplete response is processed all the same, because another try would bring no more. The
  * rules in an incomplete robots.txt are used (RFC 9309, 2.3.1.5: use what can be parsed). */
 bool visit_is_worth_keeping(const struct visit *visit, enum fetch_outcome outcome);
+
+/* What crawl.log says of the visit and of the response's first byte. */
+void visit_tell_verdict(struct visit *visit, struct ledger_verdict *verdict);
 
 /* Makes the next request, or ends the visit. */
 void visit_ask(struct visit *visit);

@@ -67,6 +67,7 @@ static void drop(struct visit *visit, enum fetch_outcome outcome)
     }
     struct ledger_verdict verdict = {
         .outcome = outcome, .size = -1, .start_ns = visit->conn.times.request_ns};
+    visit_tell_verdict(visit, &verdict);
     visit->item = NULL;
     visit_release_place(visit);
     ledger_finish(visit->visits->ledger, visit->host, item, &verdict);

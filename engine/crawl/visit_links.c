@@ -24,21 +24,38 @@ static struct harvest_source source_of(struct visit *visit, const struct url *ur
                                    .is_sitemap = visit->item->kind == HOST_ITEM_SITEMAP};
 }
 
+/* The most bytes of the list of a page's links; 0: none is made. */
+static size_t outlinks_bytes_max(const struct visits *visits)
+{
+    return visits->store ? store_outlinks_bytes_max(visits->store) : 0;
+}
+
+/* A redirect is a link, too. */
+static void list_redirect(struct visit *visit, const struct url *url, struct slice location)
+{
+    struct outlink link = {
+        .base = url, .text = location, .hop = HOST_ITEM_REDIRECT, .context = SLICE("Location:")};
+    size_t bytes_max = outlinks_bytes_max(visit->visits);
+    if (bytes_max)
+        outlinks_add(&visit->page.list, visit->visits->pages, bytes_max, &link);
+}
+
 static void follow_redirect(struct visit *visit, const struct url *url, struct slice location)
 {
     struct visits *visits = visit->visits;
     struct harvest_source source = source_of(visit, url);
+    char room[URL_BYTES_MAX];
+    struct slice target = location_read(location, room, sizeof room);
     source.redirects = visit->item->redirects + 1u;
     stats_add(&visits->stats->redirects, 1);
+    list_redirect(visit, url, target);
     if (source.redirects > visits->tuning->live.limits.redirects_max) {
         visit->page.outcome = FETCH_REDIRECTS_TOO_MANY;
         return;
     }
     /* A sitemap stays a sitemap when it has moved. */
     bool is_sitemap = visit->item->kind == HOST_ITEM_SITEMAP;
-    char room[URL_BYTES_MAX];
-    harvest_link(visits->harvest, &source, location_read(location, room, sizeof room),
-                 is_sitemap ? HOST_ITEM_SITEMAP : HOST_ITEM_REDIRECT);
+    harvest_link(visits->harvest, &source, target, is_sitemap ? HOST_ITEM_SITEMAP : HOST_ITEM_REDIRECT);
     harvest_flush(visits->harvest);
 }
 
@@ -103,7 +120,8 @@ static void begin_reading(struct visit *visit, const struct url *url)
                                      .noscript = tuning->live.scope.noscript,
                                      .entries_max = tuning->fixed.limits.links_per_sitemap_max,
                                      .obeys_meta = tuning->live.robots.meta,
-                                     .repeats = visits->repeats};
+                                     .repeats = visits->repeats,
+                                     .outlinks_bytes_max = outlinks_bytes_max(visits)};
     reader_begin(&visit->visits->reader, visit, &document, &options);
 }
 
@@ -172,8 +190,12 @@ bool visit_read_links(struct visit *visit, const struct url *url)
     end_starving(visit);
     visit->page.outcome = reader->outcome;
     visit->page.tags = reader->tags;
+    visit->page.has_outlinks = true;
+    visit->page.outlinks = reader->outlinks;
     visit->page.is_near = reader->is_near;
     visit->page.near = reader->near;
+    visit->page.list = reader->list; /* with its memory */
+    reader->list = (struct outlinks){.len = 0};
     stats_add(&visit->visits->stats->bytes_decoded, reader->body_bytes);
     return true;
 }

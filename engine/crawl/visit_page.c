@@ -213,6 +213,17 @@ static struct slice annotate(struct reading *reading)
     return (struct slice){reading->note, (size_t)len};
 }
 
+void visit_tell_verdict(struct visit *visit, struct ledger_verdict *verdict)
+{
+    const struct conn_times *times = &visit->conn.times;
+    if (!visit->number)
+        visit->number = ledger_number_visit(visit->visits->ledger);
+    verdict->visit = visit->number;
+    verdict->outlinks = visit->page.has_outlinks ? (int64_t)visit->page.outlinks : -1;
+    verdict->first_byte_ms =
+        times->first_byte_ns ? (int64_t)((times->first_byte_ns - times->request_ns) / CLOCK_NS_PER_MS) : -1;
+}
+
 /* Counts and logs the finished page. */
 static void conclude(struct reading *reading)
 {
@@ -228,6 +239,7 @@ static void conclude(struct reading *reading)
     verdict->end_ns = visit->visits->reads_since_ns;
     verdict->mime = page->known[HTTP_KNOWN_CONTENT_TYPE];
     verdict->annotation = annotate(reading);
+    visit_tell_verdict(visit, verdict);
     if (page->cut_by != FETCH_DONE) {
         verdict->outcome = page->cut_by;
         stats_add(&visit->visits->stats->truncated, page->cut_by != FETCH_TYPE_UNWANTED);
@@ -293,6 +305,8 @@ bool visit_read_page(struct visit *visit)
     __builtin_prefetch(host_first(visit->host)); /* to be popped next */
     if (!is_again)
         finish_reading(&reading);
+    if (!reading.until_ns && visit_takes_steps(visit)) /* by what its links take */
+        reading.until_ns = clock_now_ns() + VISIT_STORE_NS_MAX;
     reading.verdict.outcome = visit->page.outcome;
     if (!store_page(&reading)) {
         visit_stall(visit);

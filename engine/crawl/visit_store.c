@@ -1,9 +1,12 @@
 /* Hands a response as received, and the request for it, to the store. */
 #include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "engine/crawl/limits.h"
 #include "engine/crawl/visit.h"
 #include "engine/crawl/visits.h"
+#include "engine/store/limits.h"
 #include "lockfree/clock.h"
 #include "net/http_request.h"
 
@@ -56,8 +59,33 @@ static struct slice write_request(struct visit *visit, struct slice path, char *
 
 /* The text of a record that is not in the page. */
 struct texts {
-    char request[URL_BYTES_MAX + 2048], address[INET6_ADDRSTRLEN];
+    char request[URL_BYTES_MAX + 2048], address[INET6_ADDRSTRLEN], fields[STORE_METADATA_FIELDS_BYTES_MAX];
 };
+
+/* What the metadata record of a page says before its links, in Heritrix's words; empty if it has none. */
+static struct slice write_fields(const struct visit *visit, char *out)
+{
+    const size_t size = STORE_METADATA_FIELDS_BYTES_MAX;
+    const struct conn_times *times = &visit->conn.times;
+    char hops[HOPS_TEXT_BYTES_MAX], text[URL_BYTES_MAX];
+    size_t len = 0;
+    if (visit->asks != VISIT_ASKS_PAGE || !store_outlinks_bytes_max(visit->visits->store))
+        return (struct slice){out, 0};
+    if (visit->item->kind == HOST_ITEM_SEED) {
+        len = (size_t)snprintf(out, size, "seed:\r\n");
+    } else {
+        struct slice via = ledger_via(visit->host, host_item_via(visit->item), text);
+        if (via.len)
+            len = (size_t)snprintf(out, size, "via: %.*s\r\n", (int)via.len, via.ptr);
+        len += (size_t)snprintf(out + len, size - len, "hopsFromSeed: %.*s\r\n",
+                                (int)hops_write(hops, host_item_hops(visit->item)), hops);
+    }
+    uint64_t spent_ns = times->end_ns > times->request_ns ? times->end_ns - times->request_ns : 0;
+    len += (size_t)snprintf(out + len, size - len, "fetchTimeMs: %" PRIu64 "\r\n", spent_ns / 1000000);
+    if (visit->page.list.left_out)
+        len += (size_t)snprintf(out + len, size - len, "outlinksLeftOut: %zu\r\n", visit->page.list.left_out);
+    return (struct slice){out, len};
+}
 
 static struct store_page describe(struct visit *visit, const struct visit_record *what, struct texts *texts)
 {
@@ -77,6 +105,8 @@ static struct store_page describe(struct visit *visit, const struct visit_record
         .tls_suite = visit->tls_suite,
         .payload_digest = page->digest,
         .block_digest = has_block_digest(visit) ? page->block_digest : NULL,
+        .fields = write_fields(visit, texts->fields),
+        .outlinks = {page->list.buffer.bytes, page->list.len},
         .is_unwanted = page->is_unwanted,
         .packed = visit_packed_body(visit),
         .repeats = what->repeats,
@@ -86,7 +116,7 @@ static struct store_page describe(struct visit *visit, const struct visit_record
 bool visit_is_long(const struct visit *visit)
 {
     const struct store *store = visit->visits->store;
-    return store && store_is_long(store, visit->page.head_len + visit->page.body_len);
+    return store && store_is_long(store, visit->page.head_len + visit->page.body_len + visit->page.list.len);
 }
 
 bool visit_takes_steps(const struct visit *visit)
@@ -153,7 +183,7 @@ bool visit_store_robots(struct visit *visit, struct slice path)
     if (!page->is_read) /* decided once: the tuning file may change while it is stored */
         page->is_unwanted = !visit->visits->tuning->live.store.robots;
     page->is_read = true;
-    if (!store || store_has_lines(store) || (page->is_unwanted && !visit_is_long(visit)) || url.len == 0)
+    if (!store || !store_has_records(store) || (page->is_unwanted && !visit_is_long(visit)) || url.len == 0)
         return true;
     struct visit_record record = {.url = url, .path = path};
     return store_robots(visit, &record);

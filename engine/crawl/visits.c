@@ -29,8 +29,10 @@ void visits_fini(struct visits *visits)
 {
     reader_fini(&visits->reader);
     buffer_release(visits->pages, &visits->decoded);
-    for (unsigned i = 0; i < visits->max; i++)
-        buffer_release(visits->pages, &visits->all[i].page.buffer); /* still open if the ring failed */
+    for (unsigned i = 0; i < visits->max; i++) { /* still open if the ring failed */
+        buffer_release(visits->pages, &visits->all[i].page.buffer);
+        outlinks_release(&visits->all[i].page.list, visits->pages);
+    }
     free(visits->all);
 }
 
@@ -149,6 +151,31 @@ uint64_t visits_next_ns(const struct visits *visits, uint64_t now_ns)
     if (visits_have_bandwidth(visits, now_ns))
         return visits->on_hold.first ? now_ns : UINT64_MAX;
     return now_ns + visits_bandwidth_wait_ns(visits, now_ns);
+}
+
+static enum limited_by shut_by(const struct visits *visits, uint64_t now_ns)
+{
+    if (gate_phase(visits->gate) != CRAWL_RUNNING)
+        return LIMITED_PAUSED;
+    if (!gate_is_open(visits->gate))
+        return LIMITED_STORE; /* the disk is too far behind */
+    return now_ns < visits->gate->opens_ns ? LIMITED_POLITENESS : LIMITED_EMPTY;
+}
+
+enum limited_by visits_limited_by(const struct visits *visits, uint64_t now_ns)
+{
+    enum limited_by shut = shut_by(visits, now_ns);
+    if (shut != LIMITED_EMPTY)
+        return shut;
+    if (visits->waiting.first || visits->on_hold.first || !visits_have_bandwidth(visits, now_ns))
+        return LIMITED_BANDWIDTH;
+    if (visits->starved || !buffer_pool_has_room(visits->pages))
+        return LIMITED_MEMORY;
+    if (visits->stalled || !ledger_has_room(visits->ledger))
+        return LIMITED_STORE;
+    if (!gate_has_pages(visits->gate, visits->tuning->live.crawl.max_pages))
+        return LIMITED_PAGES;
+    return visits->open < visits->max ? LIMITED_EMPTY : LIMITED_CONNECTIONS;
 }
 
 void visits_abort(struct visits *visits)

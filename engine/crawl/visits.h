@@ -13,6 +13,7 @@
 #include "engine/crawl/gate.h"
 #include "engine/crawl/harvest.h"
 #include "engine/crawl/ledger.h"
+#include "engine/crawl/limited.h"
 #include "engine/crawl/page.h"
 #include "engine/crawl/reader.h"
 #include "engine/crawl/repeats.h"
@@ -83,6 +84,9 @@ void visits_fini(struct visits *visits);
 unsigned visits_turn(struct visits *visits, uint64_t now_ns);
 /* When visits_turn has to be called next. UINT64_MAX: not before something else happens. */
 uint64_t visits_next_ns(const struct visits *visits, uint64_t now_ns);
+
+/* What keeps the loop from beginning visits, if hosts were due; LIMITED_EMPTY: nothing does. Called before the loop sleeps. */
+enum limited_by visits_limited_by(const struct visits *visits, uint64_t now_ns);
 
 /* Aborts the requests in flight: every open visit ends soon. */
 void visits_abort(struct visits *visits);

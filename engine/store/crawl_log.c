@@ -111,6 +111,28 @@ static void put_annotations(struct line *line, const struct crawl_log_entry *ent
         put(line, SLICE("-"));
 }
 
+/* `,"key":value`, or without the comma if it is the first since `first`. */
+static void put_member(struct line *line, const char *first, struct slice key, int64_t value)
+{
+    put(line, line->at == first ? SLICE("\"") : SLICE(",\""));
+    put(line, key);
+    put(line, SLICE("\":"));
+    put_number(line, value, 0);
+}
+
+static void put_extra(struct line *line, const struct crawl_log_extra *extra)
+{
+    put(line, SLICE(" {"));
+    const char *first = line->at;
+    if (extra->visit)
+        put_member(line, first, SLICE("v"), (int64_t)extra->visit);
+    if (extra->outlinks >= 0)
+        put_member(line, first, SLICE("o"), extra->outlinks);
+    if (extra->first_byte_ms >= 0)
+        put_member(line, first, SLICE("f"), extra->first_byte_ms);
+    put(line, SLICE("}"));
+}
+
 size_t crawl_log_write(char *buffer, const struct crawl_log_entry *entry)
 {
     struct line line = {buffer, buffer + CRAWL_LOG_LINE_BYTES_MAX - 1};
@@ -143,6 +165,8 @@ size_t crawl_log_write(char *buffer, const struct crawl_log_entry *entry)
     put_or_dash(&line, entry->source);
     put(&line, SLICE(" "));
     put_annotations(&line, entry);
+    if (entry->has_extra)
+        put_extra(&line, &entry->extra);
     *line.at++ = '\n';
     return (size_t)(line.at - buffer);
 }

@@ -6,11 +6,14 @@
  *   4 URL                                                 10 sha1:BASE32 of the body
  *   5 path of hops from a seed                            11 source tag: the seed that led here
  *   6 the page that led here                              12 annotations, joined by commas
+ *                                                       13 if wanted, JSON: {"v":7,"o":12,"f":35}
  *
- * Annotations: the outcome unless it is "done", "3t" if it took three tries, and others.
+ * 13: the number of the visit, the links found on the page, the milliseconds from the request to the first byte; each only
+ * if it is known. Annotations: the outcome unless it is "done", "3t" if it took three tries, and others.
  * Fields that are not known are "-". */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +36,12 @@ struct crawl_log_entry {
     struct slice via, source;    /* URLs; may be empty */
     unsigned tries;              /* written if more than 1 */
     struct slice annotation;     /* further ones, joined by commas; may be empty */
+    bool has_extra;              /* the 13th column is written */
+    struct crawl_log_extra {
+        uint64_t visit;        /* 0: not part of one */
+        int64_t outlinks;      /* -1: not read for links */
+        int64_t first_byte_ms; /* -1: none came */
+    } extra;
 };
 
 /* Writes a line with its newline to `buffer` of CRAWL_LOG_LINE_BYTES_MAX bytes; returns its length. */

@@ -8,9 +8,18 @@
 #define STORE_WHOLE_BYTES_LEVEL_5  (1u << 16)
 #define STORE_WHOLE_BYTES_LEVEL_6  (1u << 15)
 #define STORE_WHOLE_BYTES_LEVEL_12 (1u << 13)
+/* store: kind = directory: a file of pages on their way is closed at this length or age, and can then be unpacked. Longer
+ * ones would take longer to be unpacked again after a crash, shorter ones a sync for fewer pages. */
+#define STORE_INCOMING_BYTES  (16u << 20)
+#define STORE_INCOMING_AGE_NS CLOCK_NS_PER_S
+/* store: what a metadata record says besides the links of a page: the page before it, which is a URL, and short fields. */
+#define STORE_METADATA_FIELDS_BYTES_MAX (URL_BYTES_MAX + 256)
 /* store: the longest head of a response that is stored as a revisit: the record is made on the stack. Heads are some
  * hundred bytes long; what has a longer one is stored as it is. */
 #define STORE_REVISIT_HEAD_BYTES_MAX (8 << 10)
+/* store: notes on their way to an index: those of some 25,000 pages, which is more than are stored while an index is
+ * sorted and written. */
+#define STORE_NOTES_BYTES (4u << 20)
 /* store: bytes digested per step, twice: a fifth of a millisecond, or one where the CPU has no SHA instructions. */
 #define STORE_DIGEST_STEP_BYTES (1u << 18)
 /* packer: bytes per step of igzip or of a copy: half a millisecond. */

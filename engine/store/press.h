@@ -19,7 +19,7 @@ struct libdeflate_compressor;
 struct press_codes;
 
 /* Records of a kind are alike, and share codes. */
-enum press_kind { PRESS_RESPONSE, PRESS_REQUEST, PRESS_KINDS };
+enum press_kind { PRESS_RESPONSE, PRESS_REQUEST, PRESS_METADATA, PRESS_KINDS };
 
 /* All null: a copy. */
 struct press {

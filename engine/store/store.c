@@ -49,13 +49,28 @@ static size_t record_bytes_max(const struct store *store)
 {
     size_t block = store->whole_bytes > REQUEST_BYTES_MAX ? store->whole_bytes : REQUEST_BYTES_MAX;
     size_t bytes = WARC_HEADER_BYTES_MAX + block + WARC_TRAILER_BYTES;
+    size_t metadata_bytes = store_metadata_bytes_max(store);
+    bytes = bytes > metadata_bytes ? bytes : metadata_bytes;
     return bytes > REVISIT_BYTES_MAX ? bytes : REVISIT_BYTES_MAX;
+}
+
+void store_adapt_tuning(struct tuning *tuning)
+{
+    struct store_tuning_fixed *store = &tuning->fixed.store;
+    if (store->kind != TUNING_STORE_DIRECTORY)
+        return;
+    store->compress = TUNING_COMPRESS_NONE;
+    store->block_digest = false;
+    store->file_bytes = STORE_INCOMING_BYTES;
+    store->file_age_ns = STORE_INCOMING_AGE_NS;
 }
 
 const char *store_folder(const struct tuning *tuning)
 {
-    static const char *const folders[] = {
-        [TUNING_STORE_WARC] = "warc", [TUNING_STORE_NONE] = NULL, [TUNING_STORE_JSONL] = "pages"};
+    static const char *const folders[] = {[TUNING_STORE_WARC] = "warc",
+                                          [TUNING_STORE_NONE] = NULL,
+                                          [TUNING_STORE_JSONL] = "pages",
+                                          [TUNING_STORE_DIRECTORY] = "incoming"};
     return folders[tuning->fixed.store.kind];
 }
 
@@ -81,7 +96,10 @@ int store_init(struct store *store, const struct tuning *tuning, struct files *f
     *store = (struct store){.tuning = tuning, .loop = loop, .whole_bytes = whole_bytes(tuning)};
     size_t bytes = tuning->fixed.store.buffer_bytes / tuning->fixed.crawl.threads;
     /* One more because of rounding, and one that a short draft leaves to the next. */
-    size_t blocks = room_needed(longest_bytes(store), REQUEST_BYTES_MAX) / OUTLET_BLOCK_BYTES + 2;
+    size_t metadata_bytes = store_metadata_bytes_max(store);
+    size_t needed = room_needed(longest_bytes(store), REQUEST_BYTES_MAX) +
+                    (metadata_bytes ? press_bound(metadata_bytes) : 0);
+    size_t blocks = needed / OUTLET_BLOCK_BYTES + 2;
     size_t least = blocks * sizeof(struct outlet_block);
     struct outlet_options options = {.files = files, .bytes = bytes > least ? bytes : least};
     int error = outlet_init(&store->outlet, &options);
@@ -89,9 +107,10 @@ int store_init(struct store *store, const struct tuning *tuning, struct files *f
         return error;
     store->scratch_bytes = press_bound(record_bytes_max(store));
     store->scratch = malloc(store->scratch_bytes);
+    store->metadata = metadata_bytes ? malloc(metadata_bytes) : NULL;
     warc_ids_init(&store->ids);
     if (packer_init(&store->job.packer, tuning) && press_init(&store->press, tuning) && store->scratch &&
-        init_kind(store))
+        (store->metadata || !metadata_bytes) && init_kind(store))
         return 0;
     store_fini(store);
     return -ENOMEM;
@@ -102,11 +121,19 @@ void store_fini(struct store *store)
 {
     press_fini(&store->press);
     free(store->scratch);
+    free(store->metadata);
     packer_fini(&store->job.packer);
     dictionary_fini(&store->dictionary);
     page_line_fini(&store->line);
     outlet_fini(&store->outlet);
-    store->scratch = NULL;
+    outlet_fini(&store->notes);
+    store->scratch = store->metadata = NULL;
+}
+
+void store_flush(struct store *store)
+{
+    outlet_flush(&store->outlet);
+    store_note_end(store);
 }
 
 void store_serve(struct store *store)
@@ -160,6 +187,7 @@ static void add_dictionary(struct store *store)
     }
     outlet_append(&store->outlet, (struct slice){(const char *)head, sizeof head});
     outlet_append(&store->outlet, (struct slice){dictionary->text, dictionary->bytes});
+    store->first = sizeof head + dictionary->bytes;
 }
 
 static void add_warcinfo(struct store *store)
@@ -190,10 +218,14 @@ static bool begin_file(struct store *store)
     char path[FILES_NAME_BYTES + 8];
     name_file(store);
     snprintf(path, sizeof path, "%s/%s", store_folder(store->tuning), store->filename);
-    if (!outlet_open(&store->outlet, path))
+    if (ring_spsc_count(&store->outlet.empty) == 0)
         return false;
+    store_note_begin(store); /* first: once the file before is closed, its notes are complete */
+    bool opened = outlet_open(&store->outlet, path);
+    assert(opened);
+    (void)opened;
     store->serial++;
-    store->offset = 0;
+    store->first = store->offset = 0;
     store->opened_ns = clock_now_ns();
     if (dictionary_ready(&store->dictionary))
         add_dictionary(store);
@@ -213,7 +245,10 @@ bool store_open(struct store *store)
 {
     bool is_due = store->serial == 0 || store->offset >= store->tuning->fixed.store.file_bytes ||
                   is_old(store) || (!store->uses_dictionary && dictionary_ready(&store->dictionary));
-    return !is_due || store->job.phase >= STORE_PACKS || begin_file(store);
+    if (!is_due || store->job.phase >= STORE_PACKS)
+        return true;
+    bool waits = store->is_behind && lf_load(store->is_behind, relaxed); /* a fact that slows the loop down */
+    return !waits && begin_file(store);
 }
 
 void store_hide_chunks(char *head, size_t len)
@@ -262,6 +297,8 @@ struct slice store_frame(struct store *store, const struct store_page *page, con
 void store_add_request(struct store *store, const struct store_page *page, const struct warc_id *response)
 {
     char record[2 * WARC_HEADER_BYTES_MAX + 4096];
+    if (!store_has_records(store))
+        return;
     struct warc_record request = {
         .type = WARC_REQUEST,
         .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
@@ -316,19 +353,22 @@ bool store_add(struct store *store, const struct store_page *page)
     bool is_revisit = store_is_revisit(page);
     size_t bytes = is_revisit ? REVISIT_BYTES_MAX : page->head_len + page->body_len;
     assert(!store_has_lines(store) && (is_revisit || !store_is_long(store, bytes)));
-    if (outlet_room(&store->outlet) < room_needed(bytes, page->request.len)) {
+    if (outlet_room(&store->outlet) < room_needed(bytes, page->request.len) + store_metadata_room(page)) {
         outlet_flush(&store->outlet); /* else the block that is not full would never be written */
         return false;
     }
     if (!store_open(store))
         return false;
     struct warc_id response = warc_ids_next(&store->ids);
+    uint64_t offset = store->offset;
     if (!page->block_digest)
         store_hide_chunks(page->response, page->head_len);
     if (is_revisit)
         add_revisit(store, page, &response);
     else
         store_write_record(store, PRESS_RESPONSE, store_frame(store, page, &response, page->block_digest));
+    store_note(store, is_revisit ? NOTE_REVISIT : NOTE_RESPONSE, page, offset);
     store_add_request(store, page, &response);
+    store_add_metadata(store, page, &response);
     return true;
 }

@@ -16,7 +16,10 @@
  *
  * store.kind = jsonl: the files are DIR/pages/NAME.jsonl.gz, and a page is a line in a member or
  * frame of its own (page_line.h), without a request and without a dictionary. Lines are always made in steps: the digest
- * comes first (store_prepare of a page that is unwanted, or the caller's), and store_add is not for them. */
+ * comes first (store_prepare of a page that is unwanted, or the caller's), and store_add is not for them.
+ *
+ * store.kind = directory: the files are DIR/incoming/NAME.warc, plain, and have responses only. Another thread makes a
+ * file of each page and removes them (crawl/unpacker.h); when it is far behind, no new file is begun. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,6 +30,7 @@
 #include "engine/disk/outlet.h"
 #include "engine/store/dictionary.h"
 #include "engine/duplicates/exact.h"
+#include "engine/store/note.h"
 #include "engine/store/packer.h"
 #include "engine/store/page_line.h"
 #include "engine/store/press.h"
@@ -56,6 +60,9 @@ struct store_page {
     unsigned char *payload_digest; /* SHA-1 of the body; store_prepare writes it */
     /* SHA-1 of head and body, after store_hide_chunks. NULL: the store makes it if it is wanted, as store_prepare does. */
     const unsigned char *block_digest;
+    struct slice
+        fields; /* of its metadata record: via and the like, lines that end in CR LF; empty: it has none */
+    struct slice outlinks;     /* likewise; up to store_outlinks_bytes_max */
     bool is_unwanted;          /* store_prepare makes the digest and nothing else */
     struct unpack_body packed; /* the body and how it is packed: for a line */
     const struct exact_copy
@@ -102,6 +109,7 @@ struct store {
     char filename[FILES_NAME_BYTES];
     unsigned loop;
     unsigned serial;
+    uint64_t first;     /* where the first record of the open file is: behind the dictionary */
     uint64_t offset;    /* behind the last record of the open file, counted from the first one */
     uint64_t opened_ns; /* when it was opened */
     struct slice
@@ -111,16 +119,29 @@ struct store {
     bool uses_dictionary;         /* all frames of the open file do */
     char *scratch;                /* a compressed record that does not fit the rest of a block */
     size_t scratch_bytes;
-    size_t whole_bytes;    /* longer responses are long */
-    struct page_line line; /* of store.kind = jsonl */
+    char *metadata;                 /* a metadata record before it is compressed; NULL: none are written */
+    const _Atomic(bool) *is_behind; /* set after store_init: no file is begun while it is true; NULL: never */
+    size_t whole_bytes;             /* longer responses are long */
+    struct page_line line;          /* of store.kind = jsonl */
     struct store_job job;
+    struct outlet notes; /* for indexes, if notes are kept: a name and notes (note.h) per file */
+    bool keeps_notes;
+    bool is_noted; /* all of the open file, so far */
 };
 
-/* The folder below the crawl's directory that pages are stored in: "warc", "pages". NULL: they are not stored. */
+/* Sets the keys that do not count with store.kind = directory: its files are small, and soon unpacked and gone. */
+void store_adapt_tuning(struct tuning *tuning);
+/* The folder below the crawl's directory that pages are stored in: "warc", "pages", "incoming". NULL: they are not
+ * stored. */
 const char *store_folder(const struct tuning *tuning);
 /* Its files are in store_folder among `files`, which must outlive the store. 0 or a negative errno. */
 int store_init(struct store *store, const struct tuning *tuning, struct files *files, unsigned loop);
 void store_fini(struct store *store);
+/* Notes what the index of each file will tell, in `notes`, for a thread that takes them from there. After store_init; 0 or a
+ * negative errno. */
+int store_keep_notes(struct store *store);
+/* Nothing more is stored: hands over what is in hand. */
+void store_flush(struct store *store);
 
 /* The housekeeper's: starts what takes too long for the loop. */
 void store_serve(struct store *store);
@@ -142,10 +163,19 @@ struct store_answer {
 /* Stores it as text, by RFC 4027. False if there is no room: then it is left out. */
 bool store_add_answer(struct store *store, const struct store_answer *answer);
 
+/* The most bytes of links that a metadata record takes: it is compressed at once. 0: there are no such records. */
+size_t store_outlinks_bytes_max(const struct store *store);
+
 /* Whether pages become lines of JSON. */
 static inline bool store_has_lines(const struct store *store)
 {
     return store->tuning->fixed.store.kind == TUNING_STORE_JSONL;
+}
+
+/* Whether requests, robots.txt files and the like are stored beside the pages. */
+static inline bool store_has_records(const struct store *store)
+{
+    return store->tuning->fixed.store.kind == TUNING_STORE_WARC;
 }
 
 /* Whether only the head of the page is stored: the body is in the archive, or did not come because it has not changed. */
@@ -180,10 +210,22 @@ void store_begin_line(struct store *store, const struct store_page *page);
 void store_step_line(struct store *store, const struct store_page *page);
 bool store_finish_line(struct store *store);
 
+/* Notes the record of this page, which is the last one that was written and begins at this offset. No-op if no notes are kept. */
+void store_note(struct store *store, enum note_kind kind, const struct store_page *page, uint64_t offset);
+/* A file begins, and with it the one before ends; the last file ends. */
+void store_note_begin(struct store *store);
+void store_note_end(struct store *store);
+
 /* Opens a file if none is open or the open one is long enough. False: no room now. */
 bool store_open(struct store *store);
 /* Writes header and end of the response record around the response. `block_digest` may be NULL. */
 struct slice store_frame(struct store *store, const struct store_page *page, const struct warc_id *id,
                          const unsigned char *block_digest);
+/* The longest metadata record, without compression; 0: there are none. */
+size_t store_metadata_bytes_max(const struct store *store);
+/* What the metadata record of a page takes in the outlet at most; 0: it has none. */
+size_t store_metadata_room(const struct store_page *page);
+/* Adds it behind the other records of the page. The caller has checked that the outlet has room. */
+void store_add_metadata(struct store *store, const struct store_page *page, const struct warc_id *response);
 /* The caller has checked that the outlet has room. */
 void store_add_request(struct store *store, const struct store_page *page, const struct warc_id *response);

@@ -133,12 +133,14 @@ bool store_finish(struct store *store, const struct store_page *page)
     assert(is_ready(job) && store_holds(store, page->response));
     if (job->phase == STORE_LINED)
         return store_finish_line(store);
-    /* The request, and a block because the draft may leave the rest of one unused. */
-    size_t needed = press_bound(page->request.len + WARC_HEADER_BYTES_MAX) + OUTLET_BLOCK_BYTES;
+    /* The request, the metadata, and a block because the draft may leave the rest of one unused. */
+    size_t needed = press_bound(page->request.len + WARC_HEADER_BYTES_MAX) + store_metadata_room(page) +
+                    OUTLET_BLOCK_BYTES;
     if (outlet_room(&store->outlet) < needed) {
         outlet_flush(&store->outlet);
         return false;
     }
+    uint64_t offset = store->offset;
     store->offset += job->draft.bytes;
     draft_join(&job->draft, &store->outlet);
     job->phase = STORE_IDLE;
@@ -146,7 +148,9 @@ bool store_finish(struct store *store, const struct store_page *page)
         return true;
     struct store_page dated = *page;
     dated.date_us = job->date_us;
+    store_note(store, NOTE_RESPONSE, &dated, offset);
     store_add_request(store, &dated, &job->id);
+    store_add_metadata(store, &dated, &job->id);
     return true;
 }
 

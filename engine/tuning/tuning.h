@@ -12,7 +12,7 @@
 
 #include "net/slice.h"
 
-enum { TUNING_TEXT_BYTES = 256, TUNING_LIST_BYTES = 4096 };
+enum { TUNING_TEXT_BYTES = 256, TUNING_LIST_BYTES = 4096, TUNING_THREADS_MAX = 64 };
 
 enum tuning_politeness { TUNING_POLITENESS_RATIO, TUNING_POLITENESS_DELAY };
 enum tuning_sieve {
@@ -22,7 +22,7 @@ enum tuning_sieve {
     TUNING_SIEVE_OFFLINE,
     TUNING_SIEVE_ROCKSDB,
 };
-enum tuning_store { TUNING_STORE_WARC, TUNING_STORE_NONE, TUNING_STORE_JSONL };
+enum tuning_store { TUNING_STORE_WARC, TUNING_STORE_NONE, TUNING_STORE_JSONL, TUNING_STORE_DIRECTORY };
 enum tuning_compress { TUNING_COMPRESS_GZIP, TUNING_COMPRESS_NONE, TUNING_COMPRESS_ZSTD };
 enum tuning_warc { TUNING_WARC_1_1, TUNING_WARC_1_0 };
 enum tuning_duplicates { TUNING_DUPLICATES_OFF, TUNING_DUPLICATES_EXACT, TUNING_DUPLICATES_NEAR };
@@ -201,6 +201,7 @@ struct store_tuning_fixed {
     uint64_t file_age_ns;
     bool index;
     bool dns;
+    bool metadata;
     char prefix[TUNING_TEXT_BYTES];
     char name[TUNING_TEXT_BYTES];
 };
@@ -220,6 +221,7 @@ struct duplicates_tuning_fixed {
 struct log_tuning_fixed {
     bool via;
     bool source;
+    bool extra;
 };
 
 struct log_tuning_live {
@@ -228,6 +230,15 @@ struct log_tuning_live {
 
 struct status_tuning_live {
     uint64_t interval_ns;
+};
+
+enum tuning_metrics { TUNING_METRICS_TOKEN, TUNING_METRICS_OPEN };
+
+struct control_tuning_fixed {
+    char listen[TUNING_TEXT_BYTES];
+    char names[TUNING_LIST_BYTES];
+    char token_file[TUNING_TEXT_BYTES];
+    uint64_t metrics; /* enum tuning_metrics */
 };
 
 /* As at the start of the crawl, whatever the file says later. */
@@ -244,6 +255,7 @@ struct tuning_fixed {
     struct store_tuning_fixed store;
     struct duplicates_tuning_fixed duplicates;
     struct log_tuning_fixed log;
+    struct control_tuning_fixed control;
 };
 
 /* Replaced as a whole by tuning_reload. */
@@ -283,6 +295,8 @@ bool tuning_load(struct tuning *tuning, const char *path, struct tuning_error *e
  * keep their value) and names the first of them. */
 unsigned tuning_reload(struct tuning *tuning, const struct tuning *next, const char **first_refused);
 
+/* Every key with its value, as a valid tuning file. */
+void tuning_write(const struct tuning *tuning, FILE *out);
 /* Every key with its default, unit, range and meaning, as a valid tuning file. */
 void tuning_print(FILE *out);
 

@@ -16,7 +16,7 @@ const struct tuning_key tuning_keys[] = {
      "page that tells site owners who crawls; without it only loopback addresses are visited"},
     {"crawl", "operator", TUNING_TEXT, AT(fixed.crawl.operator_name), "", 0, 0, NULL,
      "who runs the crawl, for the WARC files"},
-    {"crawl", "threads", TUNING_COUNT, AT(fixed.crawl.threads), "1", 1, 64, NULL,
+    {"crawl", "threads", TUNING_COUNT, AT(fixed.crawl.threads), "1", 1, TUNING_THREADS_MAX, NULL,
      "event loops, each with a thread of its own"},
     {"crawl", "pin", TUNING_BOOL, AT(fixed.crawl.pin), "yes", 0, 1, NULL,
      "pin each loop to a core of those that the process may use; no for two crawls on one machine"},
@@ -214,10 +214,10 @@ const struct tuning_key tuning_keys[] = {
     {"state", "file-bytes", TUNING_BYTES, AT(fixed.state.file_bytes), "256MiB", 4096, 1e12, NULL,
      "a file of the journal is followed by another at this length; whole files are folded"},
 
-    {"store", "kind", TUNING_CHOICE, AT(fixed.store.kind), "warc", 0, 2, "warc none jsonl",
-     "where pages go: WARC files in DIR/warc; nowhere; lines of JSON in DIR/pages, a page's URL, status, digest, title and text"},
+    {"store", "kind", TUNING_CHOICE, AT(fixed.store.kind), "warc", 0, 3, "warc none jsonl directory",
+     "where pages go: WARC files in DIR/warc; nowhere; lines of JSON in DIR/pages, a page's URL, status, digest, title and text; a file for each in DIR/files, listed in DIR/files.tsv"},
     {"store", "robots", TUNING_BOOL, AT(live.store.robots), "yes", 0, 1, NULL,
-     "store robots.txt files, too; kind = jsonl stores none"},
+     "store robots.txt files, too; only with kind = warc"},
     {"store", "compress", TUNING_CHOICE, AT(fixed.store.compress), "gzip", 0, 2, "gzip none zstd",
      "each WARC record or line a gzip member of its own, plain, or a zstd frame of its own (.warc.zst, by the convention of the IIPC)"},
     {"store", "level", TUNING_COUNT, AT(fixed.store.level), "1", 1, 12, NULL,
@@ -238,6 +238,8 @@ const struct tuning_key tuning_keys[] = {
      "make NAME.cdxj beside each WARC file when it is closed, for pywb and lycosa archive get"},
     {"store", "dns", TUNING_BOOL, AT(fixed.store.dns), "no", 0, 1, NULL,
      "WARC files have a record for each answer of a name server that names addresses (dns:HOST)"},
+    {"store", "metadata", TUNING_BOOL, AT(fixed.store.metadata), "no", 0, 1, NULL,
+     "kind = warc: a metadata record for each page with its links, as Heritrix writes them (outlink: URL HOP CONTEXT), and via, hopsFromSeed, fetchTimeMs"},
     {"store", "prefix", TUNING_TEXT, AT(fixed.store.prefix), "lycosa", 0, 0, NULL,
      "first part of the names of WARC files and files of lines"},
     {"store", "name", TUNING_TEXT, AT(fixed.store.name), "{prefix}-{time}-{serial}-{loop}", 0, 0, NULL,
@@ -250,7 +252,7 @@ const struct tuning_key tuning_keys[] = {
     {"duplicates", "links", TUNING_CHOICE, AT(fixed.duplicates.links), "follow", 0, 1, "follow skip",
      "what becomes of the links of such a page; skip spares a crawl the copies of calendars and mirrors"},
     {"duplicates", "store", TUNING_CHOICE, AT(fixed.duplicates.store), "revisit", 0, 2, "full revisit skip",
-     "revisit: a record that names the first copy takes the place of an equal body (store.kind = jsonl has none, and stores it as full does); skip: nothing is stored, of nearly equal texts neither"},
+     "revisit: a record that names the first copy takes the place of an equal body (only with store.kind = warc; others store it as full does); skip: nothing is stored, of nearly equal texts neither"},
     {"duplicates", "memory", TUNING_BYTES, AT(fixed.duplicates.bytes), "64MiB", 1 << 20, 1e12, NULL,
      "memory of what was seen, the same again with kind = near; when it is full the oldest is forgotten"},
 
@@ -258,11 +260,22 @@ const struct tuning_key tuning_keys[] = {
      "crawl.log names the page that led to each URL; it waits in memory.frontier with the URL"},
     {"log", "source", TUNING_BOOL, AT(fixed.log.source), "yes", 0, 1, NULL,
      "crawl.log names the seed that led to each URL; the seeds stay in memory for it"},
+    {"log", "extra", TUNING_BOOL, AT(fixed.log.extra), "yes", 0, 1, NULL,
+     "crawl.log has a 13th column for `lycosa report`: {\"v\":visit,\"o\":links found,\"f\":ms to the first byte}"},
     {"log", "robots", TUNING_BOOL, AT(live.log.robots), "no", 0, 1, NULL,
      "crawl.log has lines for robots.txt files, too"},
 
     {"status", "interval", TUNING_DURATION, AT(live.status.interval_ns), "5s", 1e8, DAY, NULL,
      "time between status lines and between updates of summary.json"},
+
+    {"control", "listen", TUNING_TEXT, AT(fixed.control.listen), "", 0, 0, NULL,
+     "ADDRESS:PORT on which the console answers browsers, besides the socket in the crawl's directory (127.0.0.1:8473); empty: none"},
+    {"control", "names", TUNING_LIST, AT(fixed.control.names), "", 0, 0, NULL,
+     "further names by which browsers may ask for the console (crawler.example.org:8473)"},
+    {"control", "token-file", TUNING_TEXT, AT(fixed.control.token_file), "", 0, 0, NULL,
+     "file whose first line is the console's token, at least 32 characters; empty: a new one in control.json. Needed if listen is not a loopback address"},
+    {"control", "metrics", TUNING_CHOICE, AT(fixed.control.metrics), "token", 0, 1, "token open",
+     "token: /metrics asks for the token unless listen is a loopback address; open: it never does"},
 };
 /* clang-format on */
 

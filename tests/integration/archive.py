@@ -211,7 +211,7 @@ def test_indexes_are_refused_or_kept():
         assert "already" in said("index", "-o", out, file) and out.read_bytes() == b"precious"
         lycosa("index", "--force", "-o", out, file)
         assert out.read_bytes() == b"".join(lines)
-        assert "--help" not in lycosa("index", "--help").stdout.decode() and b"usage" in lycosa("archive", "--help").stdout
+        assert b"usage" in lycosa("index", "--help").stdout and b"usage" in lycosa("archive", "--help").stdout
 
 
 main([test_pages_are_found_again, test_archives_of_others, test_bad_files_are_told_by_name_and_place,

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from simulated import BUILD, RUDE, Pages, is_sanitized, main, merge, tuning_text  # noqa: E402
+from simulated import BUILD, BUNDLE, RUDE, Pages, is_sanitized, main, merge, one_certificate, tuning_text  # noqa: E402
 
 HTML = {"Content-Type": "text/html"}
 ROBOTS = b"User-agent: *\nDisallow: /no\nSitemap: /map.gz\n"
@@ -25,14 +25,12 @@ TINY = merge(RUDE, {"memory": {"sieve": "64KiB", "frontier": "1MiB", "hosts": "6
                     "net": {"connections": "4", "body-bytes": "64KiB", "dns-cache": "64"},
                     "store": {"buffer": "1MiB"}, "retry": {"times": "1", "wait": "10ms", "host-failures": "2"},
                     "scope": {"mode": "any", "exclude": "/never$", "surts": "http://(test,"}, "robots": {"retry": "10ms"}, "crawl": {"stop-within": "1s"}})
-BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 def prepare(web):
-    """One certificate instead of the system's hundreds: they would be most of all allocations."""
-    path, ca = web.directory / "tiny.ini", web.directory / "ca.pem"
-    ca.write_text(BUNDLE.read_text().split("-----END CERTIFICATE-----")[0] + "-----END CERTIFICATE-----\n")
-    path.write_text(tuning_text(merge(TINY, {"net": {"tls-ca-file": str(ca)}})))
+    """The system's certificates would be most of all allocations."""
+    path = web.directory / "tiny.ini"
+    path.write_text(tuning_text(merge(TINY, {"net": {"tls-ca-file": one_certificate(web.directory)}})))
     return path
 
 

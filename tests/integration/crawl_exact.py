@@ -37,7 +37,7 @@ def test_sieves_on_disk():
     """Each URL once, whatever sieve asks the disk; and from signatures that go over to the disk when they are full."""
     for kind, memory in (("mercator", "4MiB"), ("offline", "4MiB"), ("rocksdb", "4MiB"), ("signatures", "16KiB")):
         for threads in ("1", "2"):
-            with Web("--hosts", "80", "--pages", "40", "--plain") as web:
+            with Web("--hosts", "80", "--pages", "40", "--plain", "--size", "500") as web:
                 tuning = merge(RUDE, {"memory": {"sieve-kind": kind, "sieve": memory, "sieve-runs": "3"}})
                 crawl = Crawl(web, tuning, "--threads", threads)
                 if "has no RocksDB" in crawl.stderr:
@@ -54,9 +54,9 @@ def test_sieves_on_disk():
 
 def test_exact_with_nearly_all_on_disk():
     """Each host has more URLs than its share of the memory: they wait in a queue of its own on disk."""
-    pages = "1000" if is_sanitized() else "3000"
+    pages = "1000" if is_sanitized() else "2000"
     for threads in ("1", "2"):
-        with Web("--hosts", "6", "--pages", pages, "--plain") as web:
+        with Web("--hosts", "6", "--pages", pages, "--plain", "--size", "500") as web:
             crawl = Crawl(web, merge(RUDE, {"memory": {"frontier": "1MiB"}}), "--threads", threads, timeout=300)
             compare(crawl, web.truth())
             stowed, urls = crawl.summary["urls_stowed"], crawl.summary["urls_in"]

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
-from simulated import BUILD, IMPATIENT, RUDE, Crawl, Pages, Web, compare, main, merge, outcome_of  # noqa: E402
+from simulated import BUILD, IMPATIENT, RUDE, Crawl, Pages, Web, compare, main, merge, outcome_of, wait_until  # noqa: E402
 
 WEB = ["--hosts", "20", "--pages", "20", "--rtt-ms", "1", "--think-ms", "0", "--crawl-delay-ms", "20"]
 
@@ -60,8 +61,14 @@ def test_plain_and_other_levels():
 
 def test_zstd_learns_a_dictionary():
     """The first file has none, the others begin with it; warc.read unpacks both with the program zstd."""
+    def hurry(crawl):
+        """Slow until the dictionary is learned, which a busy machine may take seconds for."""
+        wait_until(lambda: len(list((crawl.directory / "warc").glob("*.warc.zst*"))) == 2, "a file with a dictionary")
+        crawl.tuning_path.write_text(crawl.tuning_path.read_text().replace("bandwidth = 1MB", "bandwidth = 0"))
+        crawl.process.send_signal(signal.SIGHUP)
     with Web("--hosts", "40", "--pages", "30", "--plain") as web:
-        crawl = Crawl(web, merge(RUDE, {"store": {"compress": "zstd"}, "net": {"bandwidth": "4MB"}}), "--threads", "1")
+        tuning = merge(RUDE, {"store": {"compress": "zstd"}, "net": {"bandwidth": "1MB"}})
+        crawl = Crawl(web, tuning, "--threads", "1", during=hurry)
         compare(crawl, web.truth())
         assert set(responses_of(crawl)) == set(web.truth())
         has_dictionary = [path.read_bytes().startswith(b"\x5d\x2a\x4d\x18") for path in crawl.warcs()]
@@ -73,7 +80,7 @@ def test_zstd_learns_a_dictionary():
 def test_log_has_heritrix_columns():
     columns = [r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", r"-?\d+", r"\d+|-", r"https?://\S+", r"-|(\d+\+)?[LERMP]+",
                r"-|https?://\S+", r"\S+", r"#\d{3}", r"\d{17}\+\d+|-", r"sha1:[A-Z2-7]{32}|-", r"https?://\S+",
-               r"-|[a-z0-9]\S*"]
+               r"-|[a-z0-9]\S*", r"\{\S*\}"]
     with Web(*WEB) as web:
         crawl = Crawl(web, merge(RUDE, IMPATIENT))
         compare(crawl, web.truth())
@@ -81,6 +88,9 @@ def test_log_has_heritrix_columns():
             assert len(row) == len(columns), row
             for field, pattern in zip(row, columns):
                 assert re.fullmatch(pattern, field), (field, pattern, row)
+            extra = json.loads(row[12])
+            assert set(extra) <= {"v", "o", "f"} and all(isinstance(value, int) for value in extra.values()), row
+            assert int(row[1]) <= 0 or {"v", "f"} <= set(extra), row
         ways = {row[3]: row[4] for row in crawl.log}
         sources = {row[3]: row[10] for row in crawl.log}
         for _, _, _, url, way, via, *_ in crawl.log:

@@ -121,9 +121,20 @@ def test_answers_of_name_servers():
         assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def check_indexes_again(crawl):
+    """The crawl made them while it wrote the files; one that is made by reading the file is the same."""
+    for path in crawl.warcs():
+        again = crawl.directory / "again.cdxj"
+        subprocess.run([BUILD / "lycosa", "index", "-o", again, path], capture_output=True, check=True)
+        assert again.read_bytes() == (path.parent / (path.name.split(".warc")[0] + ".cdxj")).read_bytes(), path
+        again.unlink()
+
+
 def test_each_warc_has_its_index():
     with Web(*WEB) as web:
-        crawl = Crawl(web, merge(RUDE, {"store": {"file-bytes": "200KB"}}), "--threads", "2")
+        for compress in ("none", "zstd", "gzip"):
+            crawl = Crawl(web, merge(RUDE, {"store": {"file-bytes": "200KB", "compress": compress}}), "--threads", "2")
+            check_indexes_again(crawl)
         names = {path.name.split(".warc")[0] for path in crawl.warcs()}
         indexes = list((crawl.directory / "warc").glob("*.cdxj"))
         assert {path.stem for path in indexes} == names and len(names) > 4

@@ -18,7 +18,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
-from simulated import BUILD, IMPATIENT, RUDE, Pages, Web, is_sanitized, main, merge, tuning_text, wait_until  # noqa: E402
+from simulated import (BUILD, IMPATIENT, RUDE, Pages, Web, base_tuning, is_sanitized, main, merge, tuning_text,  # noqa: E402
+                       wait_until)
 
 LONG = os.environ.get("LYCOSA_LONG") == "ON"
 POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200ms", "host-min-idle": "50ms",
@@ -53,9 +54,8 @@ class Lives:
         self.web = web
         self.directory = web.directory / f"lives-{len(list(web.directory.iterdir()))}"
         self.tuning = web.directory / "lives.ini"
-        base = {"store": {"robots": "no"}, "scope": {"mode": "any"}, "net": {"dns-servers": web.dns},
-                "state": {"commit": "20ms", "sync": "100ms"}}
-        self.tuning.write_text(tuning_text(merge(base, IMPATIENT, *tunings)))
+        often = {"state": {"commit": "20ms", "sync": "100ms"}}
+        self.tuning.write_text(tuning_text(merge(base_tuning(web), often, IMPATIENT, *tunings)))
         self.seeds = web.seeds()
         self.kills = []  # for each the moment, and that which the last commit covers
 
@@ -242,7 +242,7 @@ def files_of_journal(lives):
 def crawl_with_folds(number, memory, threads, kills):
     """Killed while its journal is folded, which happens all the time."""
     rng = random.Random(1000 + number)
-    with Web("--hosts", str(rng.choice([40, 80])), "--pages", "30", "--seed", str(number)) as web:
+    with Web("--hosts", str(rng.choice([40, 80])), "--pages", "20", "--seed", str(number), "--crawl-delay-ms", "200") as web:
         lives = Lives(web, POLITE, FOLDING, {"memory": memory})
         while len(lives.kills) < kills and lives.kill_after(random_wait(rng), "--threads", str(threads)):
             pass
@@ -299,7 +299,7 @@ def test_a_limit_counts_all_lives():
 
 def test_after_an_orderly_end():
     """A crawl that was stopped goes on; one that is complete is complete at once."""
-    with Web("--hosts", "40", "--pages", "40", "--rtt-ms", "5") as web:
+    with Web("--hosts", "40", "--pages", "40", "--rtt-ms", "5", "--crawl-delay-ms", "50") as web:
         lives = Lives(web, RUDE)
         process = lives.start()
         wait_until(lambda: (lives.directory / "crawl.log").exists() and lives.fetched(), "a page")
@@ -368,7 +368,7 @@ def test_damage():
         process.communicate()
         whole = journal(lives).read_bytes()
         saved = web.directory / "saved"
-        shutil.copytree(lives.directory, saved)
+        shutil.copytree(lives.directory, saved, ignore=shutil.ignore_patterns("control.sock"))
         damaged = bytearray(whole)
         damaged[len(whole) // 2] ^= 1
         journal(lives).write_bytes(damaged)

@@ -21,7 +21,7 @@ HOST_FAULTS = {
 }
 PAGE_FAULTS = {
     "resethead": {"head-reset"}, "resetbody": {"body-reset"}, "short": {"body-truncated"}, "long": {"done"},
-    "badchunk": {"chunk-bad"}, "endless": {"body-too-long"}, "drip": {"exchange-timeout"},
+    "badchunk": {"chunk-bad"}, "endless": {"body-too-long"}, "drip": {"exchange-timeout", "body-timeout"},
     "bomb": {"decode-too-long"}, "bighead": {"head-too-long"}, "loop": {"done"},
     "chain": {"done"}, "badhtml": {"done"}, "badurl": {"done"},
 }
@@ -33,7 +33,7 @@ REDIRECTS = 10
 IMPATIENT = {
     "robots": {"retry": "200ms"},
     "retry": {"wait": "100ms", "times": "1", "host-failures": "3"},
-    "net": {"connect-timeout": "3s", "first-byte-timeout": "1s", "fetch-timeout": "1500ms", "dns-timeout": "200ms",
+    "net": {"connect-timeout": "3s", "first-byte-timeout": "2s", "fetch-timeout": "3s", "dns-timeout": "200ms",
             "tls-verify": "yes", "body-bytes": "1MiB", "head-bytes": "64KiB", "decoded-bytes": "8MiB",
             "dns-cache": "2K", "dns-denial": "300ms", "connections": "200"},
     "scope": {"exclude": ENDLESS.pattern, "path-repeats": "100"},
@@ -100,13 +100,17 @@ def test_everything_at_once():
     small = is_sanitized()
     size = ["--hosts", "70", "--pages", "8"] if small else ["--hosts", "150", "--pages", "15"]
     with Web(*size, *MOODS, *QUICK, "--https", "0.2", "--fault", EVERYTHING, serve=["--connections", "4096"]) as web:
-        tuning = merge(RUDE, IMPATIENT, BUDGETS, {"net": {"tls-ca-file": web.ca}})
-        crawl = Crawl(web, tuning, "--threads", "2", timeout=120)
+        # A server that has a thirtieth of a processor leaves a page alone for seconds.
+        waits = {"first-byte-timeout": "5s", "fetch-timeout": "8s"}
+        tuning = merge(RUDE, IMPATIENT, BUDGETS, {"net": {"tls-ca-file": web.ca, **waits}})
+        crawl = Crawl(web, tuning, "--threads", "2", timeout=240)
         assert crawl.code == 0 and crawl.summary["end"] == "complete", (crawl.code, crawl.stderr[-2000:])
         print(f"  {crawl.summary['seconds']} s, {crawl.summary['pages']} pages, "
               f"{crawl.summary['peak_memory_bytes'] >> 20} MiB, {crawl.summary['outcomes']}")
         check_against(crawl, truth_notes(web))
-        assert crawl.summary["seconds"] < 60
+        # A server that does not get to run lets a drip become a silence, but not each of them.
+        assert crawl.summary["outcomes"]["exchange-timeout"] > crawl.summary["outcomes"].get("body-timeout", 0)
+        assert crawl.summary["seconds"] < 200
         if not small:
             assert crawl.summary["peak_memory_bytes"] < BUDGET_BYTES + REST_BYTES
         stored = check_warcs(crawl)
@@ -197,10 +201,10 @@ def test_nothing_is_lost_for_want_of_memory():
     """URLs and hosts beyond the budgets wait on disk, and the crawl is exact."""
     budgets = [{"hosts": "16"}] if is_sanitized() else [{"frontier": "1MiB"}, {"hosts": "16"},
                                                         {"frontier": "1MiB", "hosts": "20"}]
-    pages = "100" if is_sanitized() else "600"
+    pages = "100" if is_sanitized() else "200"
     for memory in budgets:
         for threads in ("1", "2"):
-            with Web("--hosts", "60", "--pages", pages, "--plain") as web:
+            with Web("--hosts", "60", "--pages", pages, "--plain", "--size", "500") as web:
                 crawl = Crawl(web, merge(RUDE, {"memory": memory}), "--threads", threads, timeout=100)
                 compare(crawl, web.truth())
                 on_disk = crawl.summary["urls_spilled"] + crawl.summary["urls_stowed"]

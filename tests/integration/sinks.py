@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pages as lines of JSON (store.kind = jsonl): each page once, with its digest and its words, also if the crawl is killed."""
+"""Pages as lines of JSON (store.kind = jsonl) and as files (directory): each page once, also if the crawl is killed."""
 import base64
 import gzip
 import hashlib
@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from simulated import BUILD, IMPATIENT, RUDE, Crawl, Pages, Web, compare, main, merge, tuning_text, wait_until  # noqa: E402
+from simulated import (BUILD, IMPATIENT, RUDE, Crawl, Pages, Web, base_tuning, compare, main, merge, tuning_text,  # noqa: E402
+                       wait_until)
 
 # Answers of name servers are WARC records: there must be none among lines.
 JSONL = merge(RUDE, {"store": {"kind": "jsonl", "dns": "yes"}})
@@ -137,9 +138,122 @@ def test_long_pages_are_cut_and_say_so():
         assert all(found[path]["digest"] == digest_of(site[path][2]) for path in site)
 
 
+DIRECTORY = merge(RUDE, {"store": {"kind": "directory", "dns": "yes", "metadata": "yes"}})
+
+
+def files_of(directory):
+    """{URL: (status, type, bytes)} by files.tsv. Every line must be true, and name all files there are."""
+    lines = [line.split("\t") for line in (directory / "files.tsv").read_text().splitlines()]
+    found = {}
+    for url, status, kind, date, digest, size, path in lines:
+        body = (directory / path).read_bytes()
+        assert (digest, int(size)) == (digest_of(body), len(body)), (url, path)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", date), date
+        found[url] = (int(status), kind, body)
+    assert len(found) == len(lines), "a URL is listed twice"
+    there = sorted(str(path.relative_to(directory)) for path in (directory / "files").rglob("*") if path.is_file())
+    assert there == sorted(line[6] for line in lines), "what is there, and what is listed"
+    assert not list((directory / "incoming").iterdir()) and not (directory / "files.mark").exists()
+    return found
+
+
+def check_files(directory, web):
+    """The files are what the server says that it serves, and what crawl.log says."""
+    truth = truth_with_digests(web)
+    found = {url: (status, len(body), digest_of(body)) for url, (status, _, body) in files_of(directory).items()}
+    assert found == truth, (len(found), len(truth))
+    logged = [line.split()[3] for line in (directory / "crawl.log").read_text().splitlines() if int(line.split()[1]) > 0]
+    assert sorted(logged) == sorted(found), "crawl.log and the files differ"
+
+
+def test_every_page_is_a_file():
+    for threads, hosts in (("1", "20"), ("2", "100")):
+        with Web("--hosts", hosts, "--pages", "15", "--plain") as web:
+            crawl = Crawl(web, DIRECTORY, "--threads", threads)
+            compare(crawl, web.truth())
+            check_files(crawl.directory, web)
+            assert crawl.summary["stored"] == len(web.truth()) and not (crawl.directory / "warc").exists()
+
+
+def test_names_that_are_odd_or_collide():
+    paths = ["/a", "/a/", "/a.page", "/a/b.html", "/a?x=1", "/a?x=2", "/d//a", "/%2e%2e%2fetc", "/..a/.b", "/A",
+             "/caf%C3%A9", "/" + "n" * 300, "/" + "n" * 299 + "m", "/.part", "/@", "/~u/,;=+"]
+    site = {path: (200, {"Content-Type": "text/plain"}, path.encode() * 2) for path in paths}
+    site["/"] = (200, HTML, "".join(f'<a href="{path}">x</a>' for path in paths).encode())
+    with Pages({"127.0.2.1": site}) as web:
+        host = web.url("127.0.2.1", "")
+        crawl = Crawl(web, DIRECTORY)
+        assert crawl.code == 0, crawl.stderr
+        found = files_of(crawl.directory)
+        for path in paths:
+            assert found[host + path] == (200, "text/plain", path.encode() * 2), (path, found.get(host + path))
+
+
+def test_bodies_are_as_a_browser_saves_them():
+    """Codings are undone, archives are left alone; what is in another coding than its head says is kept as it came."""
+    plain = b"<title>Packed</title>" + b"inside " * 1000
+    packed = gzip.compress(plain)
+    copy = b"the same words again. " * 200
+    kinds = {"/gz": ({**HTML, "Content-Encoding": "gzip"}, packed, plain),
+             "/wrong": ({**HTML, "Content-Encoding": "br"}, b"no brotli " * 9, b"no brotli " * 9),
+             "/x.gz": ({"Content-Type": "application/gzip"}, packed, packed),
+             "/a": (HTML, copy, copy), "/b": (HTML, copy, copy), "/empty": (HTML, b"", b""),
+             "/long": ({"Content-Type": "text/plain"}, b"word " * 400000, b"word " * 400000)}
+    site = {path: (200, head, body) for path, (head, body, _) in kinds.items()}
+    site["/"] = (200, HTML, "".join(f"<a href={path}>x</a>" for path in kinds).encode())
+    site["/robots.txt"] = (200, {"Content-Type": "text/plain"}, b"User-agent: *\nDisallow: /x-")
+    with Pages({"127.0.2.1": site}) as web:
+        crawl = Crawl(web, merge(DIRECTORY, {"store": {"robots": "yes"}}))
+        found = files_of(crawl.directory)
+        assert set(found) == {web.url("127.0.2.1", path) for path in site if path != "/robots.txt"}, set(found)
+        for path, (_, _, body) in kinds.items():
+            assert found[web.url("127.0.2.1", path)][2] == body, path
+
+
+def test_a_disk_error_ends_the_crawl_and_it_can_be_resumed():
+    """A file stands where the folder of a host should be. Once it is gone, all pages are there."""
+    with Web("--hosts", "5", "--pages", "10", "--plain") as web:
+        directory, _ = web.directory / "crawl", web.seeds()
+        first = sorted(truth_with_digests(web))[0].split("/")[2].replace(":", "_") + "_http"
+
+        def obstruct(crawl):
+            wait_until((directory / "files").exists, "the folder")
+            (directory / "files" / first).write_text("in the way")
+        crawl = Crawl(web, DIRECTORY, directory=directory, during=obstruct)
+        assert crawl.code == 1 and "cannot write" in crawl.stderr, (crawl.code, crawl.stderr)
+        (directory / "files" / first).unlink()
+        process = start("--resume", directory)
+        _, errors = process.communicate(timeout=240)
+        assert process.returncode == 0, errors
+        check_files(directory, web)
+
+
 def start(*arguments):
     return subprocess.Popen([BUILD / "lycosa", "crawl", *arguments], stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, text=True)
+
+
+def test_a_killed_crawl_has_each_file_once():
+    """Killed at its beginning, in the middle and while it unpacks, with and without syncs."""
+    for sync in ("30ms", "0s"):
+        with Web("--hosts", "40", "--pages", "60", "--plain") as web:
+            directory, tuning, kills = web.directory / "crawl", web.directory / "killed.ini", 0
+            tuning.write_text(tuning_text(merge(
+                {"scope": {"mode": "any"}, "net": {"dns-servers": web.dns},
+                 "state": {"commit": "20ms", "sync": sync}}, IMPATIENT, DIRECTORY)))
+            process = start("-c", tuning, "-o", directory, web.seeds())
+            listed = directory / "files.tsv"
+            for part in (1, 40, 80, 120, 160):
+                wait_until(lambda: process.poll() is not None or
+                           listed.exists() and listed.stat().st_size > part * 1000 or
+                           (directory / "files.mark").exists() and part > 1, f"{part} kB of files.tsv")
+                kills += process.poll() is None
+                process.kill()
+                process.communicate()
+                process = start("--resume", directory)
+            _, errors = process.communicate(timeout=240)
+            assert process.returncode == 0 and kills >= 2, (process.returncode, kills, errors)
+            check_files(directory, web)
 
 
 def test_a_killed_crawl_has_each_page_once():
@@ -148,8 +262,8 @@ def test_a_killed_crawl_has_each_page_once():
         with Web("--hosts", "40", "--pages", "60", "--plain") as web:
             directory, tuning, kills = web.directory / "crawl", web.directory / "killed.ini", 0
             tuning.write_text(tuning_text(merge(
-                {"store": {"robots": "no"}, "scope": {"mode": "any"}, "net": {"dns-servers": web.dns},
-                 "state": {"commit": "20ms", "sync": "100ms"}}, IMPATIENT, JSONL,
+                base_tuning(web),
+                {"state": {"commit": "20ms", "sync": "100ms"}}, IMPATIENT, JSONL,
                 {"store": {"compress": compress, "file-bytes": "65536"}})))
             process = start("-c", tuning, "-o", directory, web.seeds())
             for part in (20, 60, 100):
@@ -174,4 +288,6 @@ def test_a_killed_crawl_has_each_page_once():
 
 
 main([test_every_page_is_a_line, test_lines_have_the_words_of_their_pages, test_files_are_compressed_and_rotated,
-      test_what_is_not_wanted_is_no_line, test_long_pages_are_cut_and_say_so, test_a_killed_crawl_has_each_page_once])
+      test_what_is_not_wanted_is_no_line, test_long_pages_are_cut_and_say_so, test_a_killed_crawl_has_each_page_once,
+      test_every_page_is_a_file, test_names_that_are_odd_or_collide, test_bodies_are_as_a_browser_saves_them,
+      test_a_disk_error_ends_the_crawl_and_it_can_be_resumed, test_a_killed_crawl_has_each_file_once])

@@ -87,23 +87,27 @@ def members(path):
     if path.suffix != ".gz":
         yield from plain_records(data)
         return
-    while data:
+    at = 0
+    while at < len(data):
+        # The skip lengths are those of the member and of its text. What is cut out by a wrong one is no member.
+        assert data[at + 3] == 4 and data[at + 10:at + 16] == b"\x0c\x00sl\x08\x00", "no skip lengths"
+        packed_bytes, text_bytes = struct.unpack_from("<II", data, at + 16)
         unpack = zlib.decompressobj(31)
-        text = unpack.decompress(data) + unpack.flush()
-        assert unpack.eof, "a gzip member is cut off"
-        lengths = len(data) - len(unpack.unused_data), len(text)
-        assert data[3] == 4 and data[10:24] == struct.pack("<H2sHII", 12, b"sl", 8, *lengths), "skip lengths"
-        data = unpack.unused_data
+        text = unpack.decompress(data[at:at + packed_bytes]) + unpack.flush()
+        assert unpack.eof, "a gzip member is cut off, or its skip length is too short"
+        assert not unpack.unused_data and len(text) == text_bytes, "skip lengths"
+        at += packed_bytes
         yield text
 
 
 def plain_records(data):
-    while data:
-        head, _, rest = data.partition(b"\r\n\r\n")
-        length = int(re.search(rb"Content-Length: (\d+)", head).group(1))
-        end = len(head) + 4 + length + 4
-        yield data[:end]
-        data = data[end:]
+    at = 0
+    while at < len(data):
+        body_at = data.find(b"\r\n\r\n", at) + 4
+        length = int(re.search(rb"Content-Length: (\d+)", data[at:body_at]).group(1))
+        end = body_at + length + 4
+        yield data[at:end]
+        at = end
 
 
 def sha1(data):
@@ -151,6 +155,21 @@ def first_copies(records):
     return payloads
 
 
+def fields_of(record):
+    """[(name, value)] of a metadata record; its outlinks are (URL, hop, context)."""
+    assert record.block.endswith(b"\r\n\r\n") and record.block.count(b"\n") == record.block.count(b"\r\n"), record.block
+    fields = [tuple(line.split(": ", 1)) for line in record.block.decode().split("\r\n")[:-2]]
+    assert all(len(field) == 2 or field == ("seed:",) for field in fields), fields
+    for name, value in (field for field in fields if field[0] == "outlink"):
+        assert re.fullmatch(r"https?://\S+ [LERM] [\w/@=:]+", value), value
+    return fields
+
+
+def metadata(records):
+    """{URL: fields} of the metadata records."""
+    return {record["WARC-Target-URI"]: fields_of(record) for record in records if record["WARC-Type"] == "metadata"}
+
+
 def check(record, has_block_digest):
     names = {name for name, _ in record.fields}
     assert REQUIRED <= names, names
@@ -169,6 +188,10 @@ def check(record, has_block_digest):
         assert re.fullmatch(rf"\d{{14}}\n({name}\.\t\d+\tIN\t(A|AAAA)\t\S+\n)+", record.block.decode()), record.block
         return
     assert re.match(r"https?://[^<>\s]+\Z", uri), uri
+    if kind == "metadata":
+        assert record["Content-Type"] == "application/warc-fields" and record["WARC-Payload-Digest"] is None
+        fields_of(record)
+        return
     message = "response" if kind == "revisit" else kind
     assert record["Content-Type"] == f"application/http; msgtype={message}"
     if kind == "revisit":
@@ -189,11 +212,21 @@ def read(path, has_block_digest=True):
         check(record, has_block_digest)
     assert records[0]["WARC-Type"] == "warcinfo" and records[0]["WARC-Filename"] == path.name
     info = records[0]["WARC-Record-ID"]
-    pages = [record for record in records[1:] if not record["WARC-Target-URI"].startswith("dns:")]
-    for response, request in zip(pages[::2], pages[1::2]):
-        assert is_capture(response) and request["WARC-Type"] == "request"
-        assert request["WARC-Concurrent-To"] == response["WARC-Record-ID"]
-        assert request["WARC-Date"] == response["WARC-Date"]
-        assert response["WARC-Warcinfo-ID"] == request["WARC-Warcinfo-ID"] == info
+    response = None
+    for record in records[1:]:
+        assert record["WARC-Warcinfo-ID"] == info
+        if record["WARC-Target-URI"].startswith("dns:"):
+            continue
+        if is_capture(record):
+            response, told = record, []
+            continue
+        told.append(record["WARC-Type"])
+        assert told in (["request"], ["request", "metadata"]), told
+        for name, same in (("WARC-Concurrent-To", "WARC-Record-ID"), ("WARC-Date", "WARC-Date"),
+                           ("WARC-Target-URI", "WARC-Target-URI")):
+            assert record[name] == response[same], (name, record.fields)
+    captures, requests = (sum(test(record) for record in records) for test in
+                          (is_capture, lambda record: record["WARC-Type"] == "request"))
+    assert captures == requests, (captures, requests)
     assert len({record["WARC-Record-ID"] for record in records}) == len(records)
     return records

@@ -8,27 +8,40 @@
 #include "tools/lycosa/archive_parts.h"
 #include "tools/lycosa/commands.h"
 
-static int usage(FILE *out)
-{
-    fprintf(out,
-            "usage: lycosa archive get [--time T] [--headers] [--raw] DIR|CDXJ... URL\n"
-            "                          the stored body of a URL, by the index: of the capture nearest to T\n"
-            "                          (20261116, 2026-11-16T07:19:47Z), or of the latest\n"
-            "       lycosa archive check PATH...\n"
-            "                          reads every record: framing, lengths, dates, ids, digests. Names the "
-            "file\n"
-            "                          and the first bad byte; exits with 1 if anything is bad\n"
-            "       lycosa archive cat FILE...\n"
-            "                          the uncompressed WARC, for programs that do not read the compression\n"
-            "       lycosa archive list FILE...\n"
-            "                          offset, length, type, status, date and URL of each record\n\n"
-            "Files may be plain, gzip or zstd, with a dictionary or without; what they are is seen by their "
-            "first\n"
-            "bytes. In a DIR, all WARC files and indexes in it and in DIR/warc count.\n\n"
-            "  --headers   the HTTP head comes before the body\n"
-            "  --raw       the body as it is stored, content codings left on\n");
-    return out == stdout ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-}
+static const struct command_option known[] = {
+    {ARCHIVE_OPTION_TIME, "time", "T", "get: the capture nearest to T (20261116, 2026-11-16T07:19:47Z)"},
+    {ARCHIVE_OPTION_HEADERS, "headers", NULL, "get: the HTTP head comes before the body"},
+    {ARCHIVE_OPTION_RAW, "raw", NULL, "get: the body as it is stored, content codings left on"},
+    {0},
+};
+
+static const struct command_term words[] = {
+    {"get", "the stored body of a URL, by the index: of the capture nearest to --time, or of the latest"},
+    {"check", "reads every record: framing, lengths, dates, ids, digests. Names the file and the first bad byte; exits "
+              "with 1 if anything is bad"},
+    {"cat", "the uncompressed WARC, for programs that do not read the compression"},
+    {"list", "offset, length, type, status, date and URL of each record"},
+    {0},
+};
+
+static const struct command_section sections[] = {{"What to do", words}, {0}};
+
+const struct command lycosa_archive = {
+    .program = "lycosa",
+    .name = "archive",
+    .run = lycosa_archive_main,
+    .synopsis = "get [--time T] [--headers] [--raw] DIR|CDXJ... URL\n"
+                "check PATH...\n"
+                "cat FILE...\n"
+                "list FILE...",
+    .summary = "reads WARC files: gets a page, checks, unpacks or lists them",
+    .description = "Reads WARC files, whoever wrote them. They may be plain, gzip or zstd, with a dictionary or without; "
+                   "what they are is seen by their first bytes. In a DIR, all WARC files and indexes in it and in "
+                   "DIR/warc count.",
+    .options = known,
+    .words = "get check cat list",
+    .sections = sections,
+};
 
 int archive_fail(const struct archive_error *error)
 {
@@ -144,15 +157,15 @@ int lycosa_archive_main(int argc, char **argv)
                  {"cat", archive_cat_main},
                  {"list", archive_list_main}};
     if (argc < 2)
-        return usage(stderr);
+        return command_help(&lycosa_archive, stderr);
     bool wants_help = strcmp(argv[argc - 1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
     if (wants_help)
-        return usage(stdout);
+        return command_help(&lycosa_archive, stdout);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(argv[1], parts[i].name) == 0) {
             int code = parts[i].run(argc - 1, argv + 1);
-            return code == LYCOSA_EXIT_USAGE ? usage(stderr) : code;
+            return code == LYCOSA_EXIT_USAGE ? command_help(&lycosa_archive, stderr) : code;
         }
     fprintf(stderr, "lycosa archive: unknown command '%s'\n", argv[1]);
-    return usage(stderr);
+    return command_help(&lycosa_archive, stderr);
 }

@@ -143,23 +143,19 @@ static bool read_time(const char *text, char timestamp[WARC_TIMESTAMP_CHARS])
 
 int archive_get_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"time", required_argument, NULL, 't'},
-                                            {"headers", no_argument, NULL, 'e'},
-                                            {"raw", no_argument, NULL, 'r'},
-                                            {NULL, 0, NULL, 0}};
     static struct request request;
     char timestamp[WARC_TIMESTAMP_CHARS];
     struct slice wanted = {timestamp, 0};
     request.options = (struct payload_options){.take = put, .owner = &request};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (option == 't') {
+    for (int option; (option = command_getopt(&lycosa_archive, argc, argv)) != -1;) {
+        if (option == ARCHIVE_OPTION_TIME) {
             if (!read_time(optarg, timestamp))
                 return LYCOSA_EXIT_FAILED;
             wanted.len = sizeof timestamp;
-        } else if (option == 'e') {
+        } else if (option == ARCHIVE_OPTION_HEADERS) {
             request.options.has_head = true;
-        } else if (option == 'r') {
+        } else if (option == ARCHIVE_OPTION_RAW) {
             request.options.is_raw = true;
         } else {
             return LYCOSA_EXIT_USAGE;

@@ -6,6 +6,10 @@
 #include "engine/archive/archive_error.h"
 #include "engine/archive/source.h"
 #include "engine/archive/warc_read.h"
+#include "tools/manual/command.h"
+
+/* Of `get`. */
+enum { ARCHIVE_OPTION_TIME = COMMAND_LONG, ARCHIVE_OPTION_HEADERS, ARCHIVE_OPTION_RAW };
 
 int archive_get_main(int argc, char **argv);
 int archive_check_main(int argc, char **argv);

@@ -10,34 +10,34 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/console/console.h"
 #include "engine/crawl/crawl.h"
 #include "engine/tuning/tuning_value.h"
 #include "lockfree/clock.h"
 #include "tools/lycosa/commands.h"
-#include "tools/lycosa/console.h"
+#include "tools/lycosa/notify.h"
 #include "tools/lycosa/remarks.h"
+#include "tools/lycosa/terminal.h"
 
 /* How often the block on a terminal is renewed. */
 #define TERMINAL_INTERVAL_NS (CLOCK_NS_PER_S / 2)
 
-enum { OPTION_PAGES = 1000, OPTION_TIME, OPTION_THREADS, OPTION_PRINT, OPTION_RESUME, OPTION_SYNCED };
-
-static const struct option long_options[] = {
-    {"config", required_argument, NULL, 'c'},
-    {"output", required_argument, NULL, 'o'},
-    {"max-pages", required_argument, NULL, OPTION_PAGES},
-    {"max-time", required_argument, NULL, OPTION_TIME},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"print-tuning", no_argument, NULL, OPTION_PRINT},
-    {"resume", required_argument, NULL, OPTION_RESUME},
-    {"trust-synced", no_argument, NULL, OPTION_SYNCED},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+enum {
+    OPTION_PAGES = COMMAND_LONG,
+    OPTION_TIME,
+    OPTION_THREADS,
+    OPTION_PRINT,
+    OPTION_RESUME,
+    OPTION_CONTINUE,
+    OPTION_SYNCED,
+    OPTION_DASHBOARD
 };
 
 /* What the hooks need. */
 struct running {
+    struct terminal terminal;
     struct console console;
+    struct notify notify;
     int signals;          /* signalfd */
     bool has_terminal[3]; /* standard input, output and error: at the start */
     bool ignores_hangup;  /* started by nohup */
@@ -45,34 +45,68 @@ struct running {
     uint64_t progress_ns; /* of the seeds: when it was shown last */
 };
 
-static int usage(FILE *out)
-{
-    fprintf(
-        out,
-        "usage: lycosa crawl [OPTIONS] SEED...\n"
-        "       lycosa crawl [OPTIONS] --resume DIR\n\n"
-        "Fetches the web from the seeds on, which are URLs, files of URLs, or - for URLs on standard "
-        "input.\n\n"
-        "  -c, --config FILE    the tuning file\n"
-        "  -o, --output DIR     where the crawl goes; must not exist or be empty (default crawl-TIME)\n"
-        "      --max-pages N    end after N pages (10k, 5M)\n"
-        "      --max-time T     end after this time (90s, 10m, 2h, 1d; without a unit: seconds)\n"
-        "      --threads N      event loops, each on a core of its own\n"
-        "      --resume DIR     go on with the crawl in DIR, however it ended; reads DIR/tuning.ini unless "
-        "-c is given\n"
-        "      --trust-synced   with --resume: go back to the last sync (the directory is a copy of a "
-        "running\n"
-        "                       machine's disk)\n"
-        "      --print-tuning   print every key of the tuning file with its default and meaning\n\n"
-        "Signals:\n"
-        "  INT, TERM            end in order: no new requests, what is in flight may finish; again: at once\n"
-        "  HUP                  read the tuning file again; but if the terminal was closed, end in order\n"
-        "                       (a crawl that is to outlive its terminal is started with nohup or setsid)\n\n"
-        "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 disk full, 4 bad tuning file, 5 nothing was "
-        "fetched,\n"
-        "11 ended in order by a signal.\n");
-    return out == stdout ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-}
+static const struct command_option known[] = {
+    {'c', "config", "FILE", "the tuning file: see lycosa.ini(5)"},
+    {'o', "output", "DIR", "where the crawl goes; must not exist or be empty (default crawl-TIME)"},
+    {OPTION_PAGES, "max-pages", "N", "end after N pages (10k, 5M)"},
+    {OPTION_TIME, "max-time", "T", "end after this time (90s, 10m, 2h, 1d; without a unit: seconds)"},
+    {OPTION_THREADS, "threads", "N", "event loops, each on a core of its own"},
+    {OPTION_RESUME, "resume", "DIR",
+     "go on with the crawl in DIR, however it ended; reads DIR/tuning.ini unless -c is given"},
+    {OPTION_CONTINUE, "continue", "DIR",
+     "resume the crawl in DIR, or begin it there if DIR does not exist or is empty; the seeds count in the beginning only"},
+    {OPTION_SYNCED, "trust-synced", NULL,
+     "when a crawl is resumed: go back to the last sync (the directory is a copy of a running machine's disk)"},
+    {OPTION_DASHBOARD, "dashboard", NULL, "answer browsers on 127.0.0.1, at the address that is printed (control.listen chooses another)"},
+    {OPTION_PRINT, "print-tuning", NULL, "print every key of the tuning file with its default and meaning"},
+    {0},
+};
+
+static const struct command_term signals[] = {
+    {"INT, TERM", "end in order: no new requests, what is in flight may finish; again: at once"},
+    {"HUP", "read the tuning file again; but if the terminal was closed, end in order (a crawl that is to outlive its "
+            "terminal is started with nohup or setsid)"},
+    {0},
+};
+
+static const struct command_section sections[] = {
+    {"Signals", signals},
+    {"Exit codes", lycosa_exits},
+    {0},
+};
+
+static const struct command_term files[] = {
+    {"warc/*.warc.gz", "WARC/1.1, a gzip member per record, response and request; .open until closed"},
+    {"pages/*.jsonl.gz", "with store.kind = jsonl, in place of WARC files: a line of JSON per page"},
+    {"crawl.log", "a line per URL in Heritrix's columns"},
+    {"summary.json", "totals, outcomes, rates, percentiles; renewed every few seconds"},
+    {"state/", "the journal: what --resume needs"},
+    {"scratch/", "URLs for which memory has no room, while the crawl runs"},
+    {"tuning.ini, seeds.txt", "what it was started with"},
+    {0},
+};
+
+static const struct command_term examples[] = {
+    {"lycosa crawl -c tuning.ini -o DIR seeds.txt", "begins a crawl"},
+    {"lycosa crawl --resume DIR", "goes on with it"},
+    {"lycosa crawl --continue DIR -c tuning.ini seeds.txt", "begins it or goes on with it: for services"},
+    {"lycosa crawl --print-tuning > tuning.ini", "a tuning file with every key, to be edited"},
+    {0},
+};
+
+static const struct command_section manual[] = {{"Files in the crawl's directory", files}, {"Examples", examples}, {0}};
+
+const struct command lycosa_crawl = {
+    .program = "lycosa",
+    .name = "crawl",
+    .run = lycosa_crawl_main,
+    .synopsis = "[OPTIONS] SEED...\n[OPTIONS] --resume DIR\n[OPTIONS] --continue DIR SEED...",
+    .summary = "fetches a web from its seeds on, or goes on with a crawl",
+    .description = "Fetches the web from the seeds on, which are URLs, files of URLs, or - for URLs on standard input.",
+    .options = known,
+    .sections = sections,
+    .manual = manual,
+};
 
 static int complain(const char *message, int code)
 {
@@ -140,12 +174,12 @@ static void show_seeds(struct running *running, const struct crawl *crawl)
 {
     uint64_t now_ns = clock_now_ns();
     uint64_t interval_ns =
-        running->console.is_terminal ? TERMINAL_INTERVAL_NS : crawl->tuning.live.status.interval_ns;
+        running->terminal.is_terminal ? TERMINAL_INTERVAL_NS : crawl->tuning.live.status.interval_ns;
     bool is_time = running->progress_ns && now_ns - running->progress_ns >= interval_ns;
     if (is_time && crawl->replayed)
-        console_progress(&running->console, "reading the journal: %" PRIu64 " records so far", crawl->replayed);
+        terminal_progress(&running->terminal, "reading the journal: %" PRIu64 " records so far", crawl->replayed);
     else if (is_time)
-        console_progress(&running->console, "%s seeds: %" PRIu64 " so far",
+        terminal_progress(&running->terminal, "%s seeds: %" PRIu64 " so far",
                          crawl->loops ? "queueing" : "reading", crawl->seeds.count);
     if (!running->progress_ns || now_ns - running->progress_ns >= interval_ns)
         running->progress_ns = now_ns;
@@ -164,30 +198,53 @@ static void on_tick(void *owner, struct crawl *crawl)
         }
     if (crawl->begin_ns == 0)
         show_seeds(running, crawl);
+    notify_tick(&running->notify, crawl);
+}
+
+/* A crawl without a console is better than none. */
+static void on_begin(void *owner, struct crawl *crawl)
+{
+    struct running *running = owner;
+    struct tuning_error error;
+    if (!console_start(&running->console, crawl, &error))
+        terminal_note(&running->terminal, "lycosa: %s", error.message);
+    else if (running->console.url[0])
+        terminal_note(&running->terminal, "lycosa: watch and steer this crawl at %s", running->console.url);
+}
+
+static void on_end(void *owner, struct crawl *crawl)
+{
+    struct running *running = owner;
+    (void)crawl;
+    console_stop(&running->console);
 }
 
 static void on_status(void *owner, const struct status *status)
 {
     struct running *running = owner;
-    console_status(&running->console, status);
+    struct terminal plain = {.fd = -1};
+    char line[TERMINAL_TEXT_BYTES];
+    terminal_status(&running->terminal, status);
+    line[terminal_write_status(&plain, status, line) - 1] = '\0'; /* its newline */
+    notify_status(&running->notify, line, status->now_ns);
 }
 
 static void on_note(void *owner, const char *line)
 {
     struct running *running = owner;
-    console_note(&running->console, "lycosa: %s", line);
+    terminal_note(&running->terminal, "lycosa: %s", line);
 }
 
-static void say_nothing_was_fetched(struct console *console, const struct crawl *crawl)
+static void say_nothing_was_fetched(struct terminal *terminal, const struct crawl *crawl)
 {
     char buffer[512];
     struct text text = text_in(buffer, sizeof buffer);
     remarks_put_nothing(&text, &crawl->status, &crawl->tuning);
-    console_note(console, "lycosa: %s", buffer);
+    terminal_note(terminal, "lycosa: %s", buffer);
 }
 
 /* The exit code; a failure is explained. */
-static int conclude(struct console *console, const struct crawl *crawl)
+static int conclude(struct terminal *terminal, const struct crawl *crawl)
 {
     int disk_error = lf_load(&crawl->disk_error, relaxed);
     switch (crawl->end.why) {
@@ -201,20 +258,20 @@ static int conclude(struct console *console, const struct crawl *crawl)
             return LYCOSA_EXIT_DONE;
         __attribute__((fallthrough));
     case CRAWL_END_NOTHING:
-        say_nothing_was_fetched(console, crawl);
+        say_nothing_was_fetched(terminal, crawl);
         return LYCOSA_EXIT_NOTHING;
     case CRAWL_END_SIGNAL:
         return LYCOSA_EXIT_STOPPED;
     case CRAWL_END_DISK_FULL:
         if (disk_error)
-            console_note(console, "lycosa: the disk is full: %s", strerror(-disk_error));
+            terminal_note(terminal, "lycosa: the disk is full: %s", strerror(-disk_error));
         else
-            console_note(console, "lycosa: the disk has less room than state.reserve: make room, then --resume %s",
+            terminal_note(terminal, "lycosa: the disk has less room than state.reserve: make room, then --resume %s",
                          crawl->directory);
         return LYCOSA_EXIT_DISK_FULL;
     case CRAWL_END_FAILED:
         if (disk_error) /* a loop that failed has said so itself */
-            console_note(console, "lycosa: cannot write to %s: %s", crawl->directory, strerror(-disk_error));
+            terminal_note(terminal, "lycosa: cannot write to %s: %s", crawl->directory, strerror(-disk_error));
         return LYCOSA_EXIT_FAILED;
     case CRAWL_END_BAD_TUNING:
         return LYCOSA_EXIT_BAD_TUNING;
@@ -234,7 +291,7 @@ static void print_end(const struct crawl *crawl)
 static int run(struct crawl_options *options)
 {
     static struct crawl crawl;
-    struct running running = {.signals = -1};
+    static struct running running;
     struct tuning_error error;
     static char name[64];
     time_t now = time(NULL);
@@ -242,18 +299,32 @@ static int run(struct crawl_options *options)
     options->directory = options->directory ? options->directory : name;
     look_at_terminal(&running);
     running.signals = open_signals();
-    console_init(&running.console, STDERR_FILENO);
-    options->status_interval_ns = running.console.is_terminal ? TERMINAL_INTERVAL_NS : 0;
+    terminal_init(&running.terminal, STDERR_FILENO);
+    notify_init(&running.notify);
+    options->status_interval_ns = running.terminal.is_terminal ? TERMINAL_INTERVAL_NS : 0;
     options->hooks = (struct crawl_hooks){
-        .owner = &running, .on_tick = on_tick, .on_status = on_status, .on_note = on_note};
-    if (!crawl_run(&crawl, options, &error)) {
+        .owner = &running, .on_begin = on_begin, .on_tick = on_tick, .on_status = on_status, .on_note = on_note, .on_end = on_end};
+    if (!console_open(&running.console, &options->tuning->fixed.control, &error))
+        return complain(error.message, LYCOSA_EXIT_BAD_TUNING);
+    bool has_run = crawl_run(&crawl, options, &error);
+    console_close(&running.console);
+    notify_fini(&running.notify);
+    if (!has_run) {
         int code = crawl.end.why == CRAWL_END_BAD_TUNING ? LYCOSA_EXIT_BAD_TUNING : LYCOSA_EXIT_FAILED;
         return complain(error.message, running.is_stopped ? LYCOSA_EXIT_STOPPED : code);
     }
-    int code = conclude(&running.console, &crawl);
-    console_finish(&running.console);
+    int code = conclude(&running.terminal, &crawl);
+    terminal_finish(&running.terminal);
     print_end(&crawl);
     return code;
+}
+
+/* Whether a crawl has begun in the directory. It may have been killed before it had copied its seeds there. */
+static bool has_begun(const char *directory)
+{
+    char path[1100];
+    snprintf(path, sizeof path, "%s/state", directory);
+    return access(path, F_OK) == 0;
 }
 
 /* A crawl that is resumed finds in its directory what it was started with. */
@@ -263,17 +334,21 @@ static void use_directory(struct crawl_options *options)
     snprintf(tuning_path, sizeof tuning_path, "%s/tuning.ini", options->directory);
     snprintf(seeds_path, sizeof seeds_path, "%s/seeds.txt", options->directory);
     options->tuning_path = options->tuning_path ? options->tuning_path : tuning_path;
+    if (options->seed_count && access(seeds_path, F_OK) != 0)
+        return;
     options->seeds = seeds;
     options->seed_count = 1;
 }
 
 int lycosa_crawl_main(int argc, char **argv)
 {
+    bool has_dashboard = false;
     static struct tuning tuning;
     struct tuning_error error;
     struct crawl_options options = {.tuning = &tuning};
     struct crawl_overrides *overrides = &options.overrides;
-    for (int option; (option = getopt_long(argc, argv, "c:o:h", long_options, NULL)) != -1;)
+    bool continues = false;
+    for (int option; (option = command_getopt(&lycosa_crawl, argc, argv)) != -1;)
         switch (option) {
         case 'c':
             options.tuning_path = optarg;
@@ -297,6 +372,13 @@ int lycosa_crawl_main(int argc, char **argv)
             options.directory = optarg;
             options.resumes = true;
             break;
+        case OPTION_CONTINUE:
+            options.directory = optarg;
+            continues = true;
+            break;
+        case OPTION_DASHBOARD:
+            has_dashboard = true;
+            break;
         case OPTION_SYNCED:
             options.trusts_synced = true;
             break;
@@ -304,14 +386,15 @@ int lycosa_crawl_main(int argc, char **argv)
             tuning_print(stdout);
             return LYCOSA_EXIT_DONE;
         case 'h':
-            return usage(stdout);
+            return command_help(&lycosa_crawl, stdout);
         default:
-            return usage(stderr);
+            return command_help(&lycosa_crawl, stderr);
         }
     options.seeds = argv + optind;
     options.seed_count = (unsigned)(argc - optind);
-    if (options.resumes && options.seed_count)
+    if (options.resumes && (options.seed_count || continues))
         return complain("crawl: --resume goes on with the seeds that it has; give none", LYCOSA_EXIT_USAGE);
+    options.resumes |= continues && has_begun(options.directory);
     if (options.resumes)
         use_directory(&options);
     else if (options.seed_count == 0)
@@ -319,6 +402,8 @@ int lycosa_crawl_main(int argc, char **argv)
     tuning_init(&tuning);
     if (options.tuning_path && !tuning_load(&tuning, options.tuning_path, &error))
         return complain(error.message, LYCOSA_EXIT_BAD_TUNING);
+    if (has_dashboard && !tuning.fixed.control.listen[0])
+        snprintf(tuning.fixed.control.listen, sizeof tuning.fixed.control.listen, "127.0.0.1:0");
     if ((long)(overrides->threads ? overrides->threads : tuning.fixed.crawl.threads) >
         sysconf(_SC_NPROCESSORS_ONLN))
         return complain("more threads than this machine has cores", LYCOSA_EXIT_USAGE);

@@ -8,24 +8,41 @@
 #include "tools/lycosa/commands.h"
 #include "tools/lycosa/fetch_run.h"
 
-static int usage(FILE *out)
-{
-    fprintf(out, "usage: lycosa fetch [OPTIONS] URL...\n\n"
-                 "Fetches each URL once as the crawl would: names, TLS and HTTP by lycosa's own stack.\n\n"
-                 "  -o, --output DIR     write the bodies to DIR/1, DIR/2, ... instead of stdout\n"
-                 "  -v, --verbose        show address, TLS, request, response head and times on stderr\n"
-                 "  -I, --head           ask for the head alone, and print it\n"
-                 "      --connections N  at most N at once (1)\n"
-                 "      --repeat N       fetch each URL N times (1)\n"
-                 "      --dns SERVER     ask ADDRESS[:PORT][,...] instead of the system's name servers\n"
-                 "      --cacert FILE    trust the certificates in FILE instead of the system's\n"
-                 "      --insecure       accept any certificate, and say what is wrong with it\n"
-                 "      --max-time TIME  give a fetch up after this time (10s, 500ms, 2m)\n"
-                 "      --contact URL    name in the User-Agent; needed for any address but loopback\n"
-                 "      --json           one line per fetch; bodies are dropped unless -o keeps them\n"
-                 "  -h, --help           print this\n");
-    return out == stdout ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-}
+enum {
+    OPTION_CONNECTIONS = COMMAND_LONG,
+    OPTION_REPEAT,
+    OPTION_DNS,
+    OPTION_CACERT,
+    OPTION_INSECURE,
+    OPTION_TIME,
+    OPTION_CONTACT,
+    OPTION_JSON
+};
+
+static const struct command_option known[] = {
+    {'o', "output", "DIR", "write the bodies to DIR/1, DIR/2, ... instead of stdout"},
+    {'v', "verbose", NULL, "show address, TLS, request, response head and times on stderr"},
+    {'I', "head", NULL, "ask for the head alone, and print it"},
+    {OPTION_CONNECTIONS, "connections", "N", "at most N at once (1)"},
+    {OPTION_REPEAT, "repeat", "N", "fetch each URL N times (1)"},
+    {OPTION_DNS, "dns", "SERVER", "ask ADDRESS[:PORT][,...] instead of the system's name servers"},
+    {OPTION_CACERT, "cacert", "FILE", "trust the certificates in FILE instead of the system's"},
+    {OPTION_INSECURE, "insecure", NULL, "accept any certificate, and say what is wrong with it"},
+    {OPTION_TIME, "max-time", "TIME", "give a fetch up after this time (10s, 500ms, 2m)"},
+    {OPTION_CONTACT, "contact", "URL", "name in the User-Agent; needed for any address but loopback"},
+    {OPTION_JSON, "json", NULL, "one line per fetch; bodies are dropped unless -o keeps them"},
+    {0},
+};
+
+const struct command lycosa_fetch = {
+    .program = "lycosa",
+    .name = "fetch",
+    .run = lycosa_fetch_main,
+    .synopsis = "[OPTIONS] URL...",
+    .summary = "URLs through the crawl's own network code: bodies to stdout or files, and times",
+    .description = "Fetches each URL once as the crawl would: names, TLS and HTTP by lycosa's own stack.",
+    .options = known,
+};
 
 /* A number from 1 to `max`, or 0 with a message. */
 static unsigned read_count(const char *option, const char *text, unsigned max)
@@ -64,31 +81,31 @@ static bool read_option(struct lycosa_fetch_options *options, int option)
     case 'o':
         options->directory = optarg;
         return true;
-    case 'n':
+    case OPTION_CONNECTIONS:
         return (options->connections = read_count("connections", optarg, 1u << 20));
-    case 'r':
+    case OPTION_REPEAT:
         return (options->repeat = read_count("repeat", optarg, 1u << 30));
-    case 'd':
+    case OPTION_DNS:
         options->dns = optarg;
         return true;
-    case 'c':
+    case OPTION_CACERT:
         options->cacert = optarg;
         return true;
-    case 'i':
+    case OPTION_INSECURE:
         return (options->insecure = true);
-    case 't':
+    case OPTION_TIME:
         return read_time(&options->max_time_ms, optarg);
-    case 'u':
+    case OPTION_CONTACT:
         options->contact = optarg;
         return true;
-    case 'j':
+    case OPTION_JSON:
         return (options->json = true);
     case 'v':
         return (options->verbose = true);
     case 'I':
         return (options->head_only = true);
     default:
-        usage(stderr);
+        command_help(&lycosa_fetch, stderr);
         return false;
     }
 }
@@ -126,31 +143,16 @@ static void free_urls(struct lycosa_fetch_url *urls, size_t count)
 
 int lycosa_fetch_main(int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"connections", required_argument, NULL, 'n'},
-        {"repeat", required_argument, NULL, 'r'},
-        {"dns", required_argument, NULL, 'd'},
-        {"cacert", required_argument, NULL, 'c'},
-        {"insecure", no_argument, NULL, 'i'},
-        {"max-time", required_argument, NULL, 't'},
-        {"contact", required_argument, NULL, 'u'},
-        {"json", no_argument, NULL, 'j'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"head", no_argument, NULL, 'I'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     struct lycosa_fetch_options options = {.connections = 1, .repeat = 1};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "o:vIh", known, NULL)) != -1;) {
+    for (int option; (option = command_getopt(&lycosa_fetch, argc, argv)) != -1;) {
         if (option == 'h')
-            return usage(stdout);
+            return command_help(&lycosa_fetch, stdout);
         if (!read_option(&options, option))
             return LYCOSA_EXIT_USAGE;
     }
     if (optind == argc)
-        return usage(stderr);
+        return command_help(&lycosa_fetch, stderr);
     if (options.directory && !make_directory(options.directory))
         return LYCOSA_EXIT_FAILED;
     const size_t count = (size_t)(argc - optind);

@@ -21,19 +21,19 @@ struct page {
     bool has_simhash; /* it has enough words */
 };
 
-static int usage(FILE *out)
-{
-    fprintf(out,
-            "usage: lycosa fingerprint FILE...\n\n"
-            "Prints for each page its SimHash, its SHA-1 (as in WARC-Payload-Digest), its number of words "
-            "and FILE.\n"
-            "With several files also in how many bits the SimHashes of each two differ: pages within 3 bits\n"
-            "are near-duplicates. '-' stands for a page of fewer than %d words, of which none is told.\n"
-            "FILE may be '-' for stdin.\n\n"
-            "  -h, --help           print this\n",
-            SIMHASH_SHINGLES_MIN + 1);
-    return out == stdout ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-}
+_Static_assert(SIMHASH_SHINGLES_MIN + 1 == 17, "the description says so");
+
+const struct command lycosa_fingerprint = {
+    .program = "lycosa",
+    .name = "fingerprint",
+    .run = lycosa_fingerprint_main,
+    .synopsis = "FILE...",
+    .summary = "SimHash, SHA-1 and words of pages, and how near they are to each other",
+    .description = "Prints for each page its SimHash, its SHA-1 (as in WARC-Payload-Digest), its number of words and "
+                   "FILE. With several files also in how many bits the SimHashes of each two differ: pages within 3 "
+                   "bits are near-duplicates. '-' stands for a page of fewer than 17 words, of which none is told. "
+                   "FILE may be '-' for stdin.",
+};
 
 /* The whole file, or NULL with errno set. */
 static char *read_file(const char *path, size_t *len)
@@ -124,12 +124,11 @@ static int run(struct page *pages, char **paths, int count)
 
 int lycosa_fingerprint_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;)
-        return usage(option == 'h' ? stdout : stderr);
+    for (int option; (option = command_getopt(&lycosa_fingerprint, argc, argv)) != -1;)
+        return command_help(&lycosa_fingerprint, option == 'h' ? stdout : stderr);
     if (optind == argc)
-        return usage(stderr);
+        return command_help(&lycosa_fingerprint, stderr);
     struct page *pages = calloc((size_t)(argc - optind), sizeof(*pages));
     if (!pages) {
         perror("lycosa fingerprint");

@@ -32,23 +32,28 @@ static void on_signal(int number)
     lf_store(&stop, true, relaxed);
 }
 
-static int usage(FILE *out)
-{
-    fprintf(
-        out,
-        "usage: lycosa index [-o OUT.cdxj] [--force] [--memory SIZE] WARC|CDXJ|DIR...\n\n"
-        "Makes a sorted index (CDXJ) of WARC files, which pywb, wabac.js and `lycosa archive get` read.\n\n"
-        "Without -o: NAME.cdxj beside each NAME.warc, NAME.warc.gz and NAME.warc.zst; in a DIR, files that "
-        "have\n"
-        "one already are passed over. With -o: one index of all files, into which CDXJ files are merged.\n"
-        "DIR is a crawl's directory or any folder with WARC files.\n\n"
-        "  -o OUT          one index of all that is named\n"
-        "  --force         overwrite indexes that are there\n"
-        "  --memory SIZE   for sorting, 64MiB unless said otherwise; what does not fit goes to $TMPDIR, or "
-        "else\n"
-        "                  beside the index\n");
-    return out == stdout ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-}
+enum { OPTION_FORCE = COMMAND_LONG, OPTION_MEMORY };
+
+static const struct command_option known[] = {
+    {'o', "output", "FILE", "one index of all that is named"},
+    {OPTION_FORCE, "force", NULL, "overwrite indexes that are there"},
+    {OPTION_MEMORY, "memory", "SIZE",
+     "for sorting, 64MiB unless said otherwise; what does not fit goes to $TMPDIR, or else beside the index"},
+    {0},
+};
+
+const struct command lycosa_index = {
+    .program = "lycosa",
+    .name = "index",
+    .run = lycosa_index_main,
+    .synopsis = "[-o OUT.cdxj] [--force] [--memory SIZE] WARC|CDXJ|DIR...",
+    .summary = "an index (CDXJ) of WARC files",
+    .description = "Makes a sorted index (CDXJ) of WARC files, which pywb, wabac.js and `lycosa archive get` read.\n\n"
+                   "Without -o: NAME.cdxj beside each NAME.warc, NAME.warc.gz and NAME.warc.zst; in a DIR, files that "
+                   "have one already are passed over. With -o: one index of all files, into which CDXJ files are "
+                   "merged. DIR is a crawl's directory or any folder with WARC files.",
+    .options = known,
+};
 
 static int exit_code(const struct archive_error *error)
 {
@@ -212,32 +217,27 @@ static bool read_memory(struct job *job, const char *text)
 
 int lycosa_index_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"force", no_argument, NULL, 'f'},
-                                            {"memory", required_argument, NULL, 'm'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     static struct job job;
     job.options = (struct index_options){.stop = &stop, .progress = progress_show, .owner = &job.progress};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "o:h", options, NULL)) != -1;) {
+    for (int option; (option = command_getopt(&lycosa_index, argc, argv)) != -1;) {
         switch (option) {
         case 'o':
             job.output = optarg;
             break;
-        case 'f':
+        case OPTION_FORCE:
             job.options.is_forced = true;
             break;
-        case 'm':
+        case OPTION_MEMORY:
             if (!read_memory(&job, optarg))
                 return LYCOSA_EXIT_USAGE;
             break;
         default:
-            return usage(option == 'h' ? stdout : stderr);
+            return command_help(&lycosa_index, option == 'h' ? stdout : stderr);
         }
     }
     if (optind == argc)
-        return usage(stderr);
+        return command_help(&lycosa_index, stderr);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     return run(&job, argc - optind, argv + optind);

@@ -31,13 +31,31 @@ struct job {
     char base_buffer[URL_BYTES_MAX];
 };
 
-static int usage(FILE *out)
-{
-    fprintf(out, "usage: lycosa links --base URL [--content-type TYPE] [--link FIELD]... [--refresh FIELD]\n"
-                 "                    [--forms] [--noscript] [--css] [--json] FILE\n"
-                 "FILE may be - for stdin; --link and --refresh are fields of the response's head\n");
-    return out == stdout ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-}
+enum { OPTION_TYPE = COMMAND_LONG, OPTION_LINK, OPTION_REFRESH, OPTION_FORMS, OPTION_NOSCRIPT, OPTION_CSS, OPTION_JSON };
+
+static const struct command_option known[] = {
+    {'b', "base", "URL", "where the document is from; must be given"},
+    {OPTION_TYPE, "content-type", "TYPE", "as in the response's head; otherwise the content tells"},
+    {OPTION_LINK, "link", "FIELD", "a Link field of the response's head; may be given several times"},
+    {OPTION_REFRESH, "refresh", "FIELD", "the Refresh field of the response's head"},
+    {OPTION_FORMS, "forms", NULL, "where forms lead to as well"},
+    {OPTION_NOSCRIPT, "noscript", NULL, "links within noscript elements as well"},
+    {OPTION_CSS, "css", NULL, "links of style elements and attributes as well"},
+    {OPTION_JSON, "json", NULL, "one object per link, also of those that are not http(s), with the reason"},
+    {0},
+};
+
+const struct command lycosa_links = {
+    .program = "lycosa",
+    .name = "links",
+    .run = lycosa_links_main,
+    .synopsis = "--base URL [OPTIONS] FILE",
+    .summary = "the links of a page",
+    .description = "Prints the links of a document as the crawl finds them, one per line: kind, a tab, the URL. HTML, "
+                   "style sheets, feeds and sitemaps are told apart by type and content. FILE may be '-' for stdin, "
+                   "and in gzip.",
+    .options = known,
+};
 
 /* The whole file, or NULL after a message. */
 static char *read_file(const char *path, size_t *len)
@@ -205,12 +223,6 @@ static bool read_base(struct job *job, const char *text)
 
 int lycosa_links_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"base", required_argument, NULL, 'b'}, {"content-type", required_argument, NULL, 't'},
-        {"link", required_argument, NULL, 'l'}, {"refresh", required_argument, NULL, 'r'},
-        {"forms", no_argument, NULL, 'f'},      {"noscript", no_argument, NULL, 'n'},
-        {"css", no_argument, NULL, 'c'},        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     static struct job job;
     bool has_base = false;
     job.content_type = job.refresh = SLICE("");
@@ -218,39 +230,39 @@ int lycosa_links_main(int argc, char **argv)
     url_init(&job.page, job.page_buffer, sizeof(job.page_buffer));
     url_init(&job.base, job.base_buffer, sizeof(job.base_buffer));
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "b:h", options, NULL)) != -1;) {
+    for (int option; (option = command_getopt(&lycosa_links, argc, argv)) != -1;) {
         switch (option) {
         case 'b':
             has_base = read_base(&job, optarg);
             if (!has_base)
                 return LYCOSA_EXIT_USAGE;
             break;
-        case 't':
+        case OPTION_TYPE:
             job.content_type = slice_of(optarg);
             break;
-        case 'l':
+        case OPTION_LINK:
             if (job.link_field_count == LINK_FIELDS_MAX)
-                return usage(stderr);
+                return command_help(&lycosa_links, stderr);
             job.link_fields[job.link_field_count++] = slice_of(optarg);
             break;
-        case 'r':
+        case OPTION_REFRESH:
             job.refresh = slice_of(optarg);
             break;
-        case 'f':
+        case OPTION_FORMS:
             job.options.forms = true;
             break;
-        case 'n':
+        case OPTION_NOSCRIPT:
             job.options.noscript = true;
             break;
-        case 'c':
+        case OPTION_CSS:
             job.options.css = true;
             break;
-        case 'j':
+        case OPTION_JSON:
             job.json = true;
             break;
         default:
-            return usage(option == 'h' ? stdout : stderr);
+            return command_help(&lycosa_links, option == 'h' ? stdout : stderr);
         }
     }
-    return has_base && optind + 1 == argc ? run(&job, argv[optind]) : usage(stderr);
+    return has_base && optind + 1 == argc ? run(&job, argv[optind]) : command_help(&lycosa_links, stderr);
 }

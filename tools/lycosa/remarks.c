@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "engine/crawl/diagnosis.h"
 #include "lockfree/clock.h"
 
 /* Reasons that are named; the others are summed up. */
@@ -36,6 +37,13 @@ void remarks_put_failing(struct text *text, const struct status *status)
     text_put(text, status->failing_count == 1 ? "1 host fails: " : "%" PRId64 " hosts fail: ",
              status->failing_count);
     put_reasons(text, status->failing);
+}
+
+void remarks_put_limit(struct text *text, const struct status *status)
+{
+    char sentence[DIAGNOSIS_BYTES];
+    diagnosis_write(status, sentence, sizeof sentence);
+    text_put(text, "%s", sentence);
 }
 
 void remarks_put_outage(struct text *text, const struct status *status)

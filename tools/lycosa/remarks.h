@@ -6,6 +6,8 @@
 #include "engine/tuning/tuning.h"
 #include "tools/lycosa/text.h"
 
+/* "politeness 97%: 414 hosts rest, the next is due in 0.8 s" */
+void remarks_put_limit(struct text *text, const struct status *status);
 /* "3 hosts fail: 2 tls-alert-protocol-version, 1 connect-refused" */
 void remarks_put_failing(struct text *text, const struct status *status);
 /* "120 URLs lost: raise memory.frontier" */

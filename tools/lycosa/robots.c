@@ -16,17 +16,24 @@ struct job {
     bool json;
 };
 
-static int usage(FILE *out)
-{
-    fprintf(out,
-            "usage: lycosa robots --agent NAME [--json] FILE [URL...]\n\n"
-            "Tells for each URL whether the robots.txt in FILE lets a crawler fetch it, and by which rule.\n"
-            "FILE may be '-' for stdin; without URLs they are read from stdin, one per line.\n\n"
-            "      --agent NAME     the crawler's product token, as in its User-Agent header\n"
-            "      --json           one object per URL\n"
-            "  -h, --help           print this\n");
-    return out == stdout ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-}
+enum { OPTION_AGENT = COMMAND_LONG, OPTION_JSON };
+
+static const struct command_option known[] = {
+    {OPTION_AGENT, "agent", "NAME", "the crawler's product token, as in its User-Agent header"},
+    {OPTION_JSON, "json", NULL, "one object per URL"},
+    {0},
+};
+
+const struct command lycosa_robots = {
+    .program = "lycosa",
+    .name = "robots",
+    .run = lycosa_robots_main,
+    .synopsis = "--agent NAME [--json] FILE [URL...]",
+    .summary = "may a URL be fetched, and which rule of a robots.txt says so",
+    .description = "Tells for each URL whether the robots.txt in FILE lets a crawler fetch it, and by which rule. "
+                   "FILE may be '-' for stdin; without URLs they are read from stdin, one per line.",
+    .options = known,
+};
 
 static void print_json(struct slice input, enum url_error error, bool allowed, const struct robots_rule *rule)
 {
@@ -109,24 +116,20 @@ static int run(struct job *job, char **urls)
 
 int lycosa_robots_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"agent", required_argument, NULL, 'a'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     const char *agent = NULL;
     struct job job = {0};
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (option == 'a')
+    for (int option; (option = command_getopt(&lycosa_robots, argc, argv)) != -1;) {
+        if (option == OPTION_AGENT)
             agent = optarg;
-        else if (option == 'j')
+        else if (option == OPTION_JSON)
             job.json = true;
         else
-            return usage(option == 'h' ? stdout : stderr);
+            return command_help(&lycosa_robots, option == 'h' ? stdout : stderr);
     }
     bool file_is_stdin = optind < argc && strcmp(argv[optind], "-") == 0;
     if (!agent || optind == argc || (file_is_stdin && optind + 1 == argc))
-        return usage(stderr);
+        return command_help(&lycosa_robots, stderr);
     struct robots *robots = read_robots(argv[optind], slice_of(agent));
     if (!robots) {
         fprintf(stderr, "lycosa robots: ");

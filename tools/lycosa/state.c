@@ -1,5 +1,6 @@
 /* lycosa state DIR: what a crawl's directory holds, and whether the crawl can go on from there. Reads only. */
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,15 +222,21 @@ static int describe(const char *directory)
     return code;
 }
 
+const struct command lycosa_state = {
+    .program = "lycosa",
+    .name = "state",
+    .run = lycosa_state_main,
+    .synopsis = "DIR",
+    .summary = "what a crawl has done, and whether it can be resumed",
+    .description = "Tells what the crawl in DIR has done, what waits, when it was last committed and synced, and whether "
+                   "`lycosa crawl --resume DIR` can go on with it. Changes nothing, and may be asked while the crawl "
+                   "runs.",
+};
+
 int lycosa_state_main(int argc, char **argv)
 {
-    bool wants_help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    if (argc == 2 && !wants_help)
-        return describe(argv[1]);
-    fprintf(wants_help ? stdout : stderr, "usage: lycosa state DIR\n\n"
-                                          "Tells what the crawl in DIR has done, what waits, when it was "
-                                          "last committed and synced, and whether\n"
-                                          "`lycosa crawl --resume DIR` can go on with it. Changes nothing, "
-                                          "and may be asked while the crawl runs.\n");
-    return wants_help ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
+    int option = command_getopt(&lycosa_state, argc, argv);
+    if (option == -1 && argc - optind == 1)
+        return describe(argv[optind]);
+    return command_help(&lycosa_state, option == 'h' ? stdout : stderr);
 }

@@ -17,21 +17,41 @@ struct job {
     bool surt, json;
 };
 
-static int usage(FILE *out)
-{
-    fprintf(out, "usage: lycosa url [OPTIONS] < URLS\n\n"
-                 "Normalises the URLs on stdin by the URL standard, one result or 'error: why' per line.\n\n"
-                 "  -b, --base URL            resolve relative URLs against this one\n"
-                 "      --canonical RULE,...  apply these rules beyond the standard:\n"
-                 "                           ");
-    for (unsigned i = 0; canonical_name(i); i++)
-        fprintf(out, " %s", canonical_name(i));
-    fprintf(out, " default all none\n"
-                 "      --surt                print the sort-friendly form too\n"
-                 "      --json                one object per URL, with its parts\n"
-                 "  -h, --help                print this\n");
-    return out == stdout ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-}
+enum { OPTION_CANONICAL = COMMAND_LONG, OPTION_SURT, OPTION_JSON };
+
+static const struct command_option known[] = {
+    {'b', "base", "URL", "resolve relative URLs against this one"},
+    {OPTION_CANONICAL, "canonical", "RULE,...", "apply these rules beyond the standard; they are listed below"},
+    {OPTION_SURT, "surt", NULL, "print the sort-friendly form in place of the URL; with --json beside it"},
+    {OPTION_JSON, "json", NULL, "one object per URL, with its parts"},
+    {0},
+};
+
+/* What each leaves out. */
+static const struct command_term canonical_rules[] = {
+    {"fragment", "what follows #"},
+    {"userinfo", "name and password before the host"},
+    {"case", "capital letters of path and query, for small ones"},
+    {"www", "www., www1. and so on at the beginning of the host, but not of a site's root page"},
+    {"session-ids", "jsessionid, phpsessid, sid, ASPSESSIONID, cfid and cftoken"},
+    {"empty-query", "? or ?& with nothing behind it, & at the beginning or end of a query"},
+    {"index-page", "index.html and the like at the end of the path"},
+    {"default, all, none", "the first two; each of them; nothing beyond the standard"},
+    {0},
+};
+
+static const struct command_section sections[] = {{"Rules of --canonical, by what they leave out", canonical_rules}, {0}};
+
+const struct command lycosa_url = {
+    .program = "lycosa",
+    .name = "url",
+    .run = lycosa_url_main,
+    .synopsis = "[OPTIONS] < URLS",
+    .summary = "URLs on stdin, normalised",
+    .description = "Normalises the URLs on stdin by the URL standard, one result or 'error: why' per line.",
+    .options = known,
+    .sections = sections,
+};
 
 static void print_json(const struct job *job, struct slice input, enum url_error error, const struct url *url)
 {
@@ -103,35 +123,31 @@ static bool read_rules(unsigned *rules, const char *names)
 
 int lycosa_url_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"base", required_argument, NULL, 'b'}, {"canonical", required_argument, NULL, 'c'},
-        {"surt", no_argument, NULL, 's'},       {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     static char base_buffer[URL_BYTES_MAX];
     struct url base;
     struct job job = {.rules = CANONICAL_NONE};
     url_init(&base, base_buffer, sizeof base_buffer);
     optind = 1;
-    for (int option; (option = getopt_long(argc, argv, "b:h", options, NULL)) != -1;) {
+    for (int option; (option = command_getopt(&lycosa_url, argc, argv)) != -1;) {
         switch (option) {
         case 'b':
             job.base = &base;
             if (!read_base(&base, optarg))
                 return LYCOSA_EXIT_USAGE;
             break;
-        case 'c':
+        case OPTION_CANONICAL:
             if (!read_rules(&job.rules, optarg))
-                return usage(stderr);
+                return command_help(&lycosa_url, stderr);
             break;
-        case 's':
+        case OPTION_SURT:
             job.surt = true;
             break;
-        case 'j':
+        case OPTION_JSON:
             job.json = true;
             break;
         default:
-            return usage(option == 'h' ? stdout : stderr);
+            return command_help(&lycosa_url, option == 'h' ? stdout : stderr);
         }
     }
-    return optind < argc ? usage(stderr) : lycosa_each_line("lycosa url", normalise, &job);
+    return optind < argc ? command_help(&lycosa_url, stderr) : lycosa_each_line("lycosa url", normalise, &job);
 }

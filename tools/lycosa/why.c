@@ -2,6 +2,7 @@
  * crawl's own tuning file and seeds (is it in scope?) and its summary (does anything wait, was anything
  * lost?). */
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,22 +231,27 @@ static bool open_crawl(struct question *question)
     return true;
 }
 
+const struct command lycosa_why = {
+    .program = "lycosa",
+    .name = "why",
+    .run = lycosa_why_main,
+    .synopsis = "DIR URL",
+    .summary = "what became of a URL in a crawl",
+    .description = "Tells what became of a URL in the crawl in DIR: fetched, failed, forbidden, waiting, out of scope.",
+};
+
 int lycosa_why_main(int argc, char **argv)
 {
     static struct question question;
-    bool wants_help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    if (argc != 3) {
-        fprintf(wants_help ? stdout : stderr,
-                "usage: lycosa why DIR URL\n\n"
-                "Tells what became of a URL in the crawl in DIR: fetched, failed, forbidden, waiting, out of "
-                "scope.\n");
-        return wants_help ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_USAGE;
-    }
-    question.directory = argv[1];
+    int option = command_getopt(&lycosa_why, argc, argv);
+    if (option != -1 || argc - optind != 2)
+        return command_help(&lycosa_why, option == 'h' ? stdout : stderr);
+    const char *text = argv[optind + 1];
+    question.directory = argv[optind];
     url_init(&question.url, question.text, sizeof question.text);
-    enum url_error error = url_parse(&question.url, NULL, slice_of(argv[2]));
+    enum url_error error = url_parse(&question.url, NULL, slice_of(text));
     if (error != URL_OK) {
-        fprintf(stderr, "lycosa: '%s' is no URL: %s\n", argv[2], url_error_text(error));
+        fprintf(stderr, "lycosa: '%s' is no URL: %s\n", text, url_error_text(error));
         return LYCOSA_EXIT_USAGE;
     }
     int code = LYCOSA_EXIT_FAILED;

@@ -213,88 +213,90 @@ static const char *add_kill(void *target, const char *text)
     return NULL;
 }
 
-static int help_or_parse(const struct websim_options *own, int argc, char **argv)
-{
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        websim_options_help(own, stdout);
-        exit(WEBSIM_EXIT_DONE);
-    }
-    return websim_options_parse(own, argc, argv);
-}
+static struct websim_audit_options options = {.connections_per_address = 1};
+static struct audit_arguments times = {.tolerance_us = TOLERANCE_US_DEFAULT};
 
-static int read_options(struct websim_audit_options *options, struct audit_arguments *times, int argc,
-                        char **argv)
-{
-    const struct websim_option rows[] = {
-        {.name = "ratio",
-         .type = WEBSIM_OPTION_RATIO,
-         .target = &options->ratio_ppm,
-         .max = UNSET,
-         .help = "fetching to idling, per host; 0: not checked"},
-        {.name = "ip-ratio",
-         .type = WEBSIM_OPTION_RATIO,
-         .target = &options->address_ratio_ppm,
-         .max = UNSET,
-         .help = "the same per address; 0: not checked"},
-        {.name = "burst-ms",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &times->burst_ms,
-         .max = MS_MAX,
-         .help = "no request of a visit starts later than this after its beginning"},
-        {.name = "min-idle-ms",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &times->min_idle_ms,
-         .max = MS_MAX,
-         .help = "shortest rest of a host between visits"},
-        {.name = "ip-min-idle-ms",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &times->address_min_idle_ms,
-         .max = MS_MAX,
-         .help = "the same per address"},
-        {.name = "delay-ms",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &times->delay_ms,
-         .max = MS_MAX,
-         .help = "from the end of a request to the start of the host's next; 0: not checked"},
-        {.name = "connections-per-address",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &options->connections_per_address,
-         .min = 1,
-         .max = 1 << 16,
-         .help = "at a time"},
-        {.name = "tolerance-us",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &times->tolerance_us,
-         .max = MS_MAX,
-         .help = "difference between the client's and the server's view of a moment"},
-        {.name = "as",
-         .type = WEBSIM_OPTION_TEXT,
-         .target = &options->agent,
-         .help = "product name of the crawler; otherwise the web's --agent"},
-        {.name = "kills",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &options->kills,
-         .max = 1 << 20,
-         .help = "times that the crawler was killed and resumed: so often a URL may be asked for again"},
-        {.name = "killed",
-         .type = WEBSIM_OPTION_CALL,
-         .target = options,
-         .call = add_kill,
-         .help = "AT:HEARD, for each time: when it was dead, and from when on it may forget; monotonic ns"},
-        {.name = "robots-known",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options->robots_known,
-         .help = "the crawler had robots.txt before the journal began"},
-    };
-    struct websim_options own = {.command = "audit", .rows = rows, .count = sizeof rows / sizeof *rows};
-    return help_or_parse(&own, argc, argv);
-}
+static const struct websim_option rows[] = {
+    {.name = "ratio",
+     .type = WEBSIM_OPTION_RATIO,
+     .target = &options.ratio_ppm,
+     .max = UNSET,
+     .help = "fetching to idling, per host; 0: not checked"},
+    {.name = "ip-ratio",
+     .type = WEBSIM_OPTION_RATIO,
+     .target = &options.address_ratio_ppm,
+     .max = UNSET,
+     .help = "the same per address; 0: not checked"},
+    {.name = "burst-ms",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &times.burst_ms,
+     .max = MS_MAX,
+     .help = "no request of a visit starts later than this after its beginning"},
+    {.name = "min-idle-ms",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &times.min_idle_ms,
+     .max = MS_MAX,
+     .help = "shortest rest of a host between visits"},
+    {.name = "ip-min-idle-ms",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &times.address_min_idle_ms,
+     .max = MS_MAX,
+     .help = "the same per address"},
+    {.name = "delay-ms",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &times.delay_ms,
+     .max = MS_MAX,
+     .help = "from the end of a request to the start of the host's next; 0: not checked"},
+    {.name = "connections-per-address",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &options.connections_per_address,
+     .min = 1,
+     .max = 1 << 16,
+     .help = "at a time"},
+    {.name = "tolerance-us",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &times.tolerance_us,
+     .max = MS_MAX,
+     .help = "difference between the client's and the server's view of a moment"},
+    {.name = "as",
+     .type = WEBSIM_OPTION_TEXT,
+     .target = &options.agent,
+     .argument = "NAME",
+     .help = "product name of the crawler; otherwise the web's --agent"},
+    {.name = "kills",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &options.kills,
+     .max = 1 << 20,
+     .help = "times that the crawler was killed and resumed: so often a URL may be asked for again"},
+    {.name = "killed",
+     .type = WEBSIM_OPTION_CALL,
+     .target = &options,
+     .call = add_kill,
+     .argument = "AT:HEARD",
+     .help = "for each time: when it was dead, and from when on it may forget; monotonic ns"},
+    {.name = "robots-known",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &options.robots_known,
+     .help = "the crawler had robots.txt before the journal began"},
+};
+
+const struct websim_command websim_audit = {
+    .command = {.program = "websim",
+                .name = "audit",
+                .run = websim_audit_main,
+                .synopsis = "FILE [RULES]",
+                .summary = "judges a client's manners; exit code 1 if a rule was broken",
+                .description =
+                    "Reads the journal that `websim serve --journal FILE` wrote, and counts how often the "
+                    "client broke each rule. The exit code is 1 if any was broken."},
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .operands_max = 1,
+};
 
 int websim_audit_main(int argc, char **argv)
 {
-    struct websim_audit_options options = {.connections_per_address = 1};
-    struct audit_arguments times = {.tolerance_us = TOLERANCE_US_DEFAULT};
-    int operands = read_options(&options, &times, argc, argv);
+    int operands = websim_commands_parse(&websim_audit, NULL, argc, argv);
     if (operands < 0)
         return WEBSIM_EXIT_USAGE;
     if (operands != 1)
@@ -307,10 +309,26 @@ int websim_audit_main(int argc, char **argv)
     return run(argv[1], options);
 }
 
+const struct websim_command websim_journal = {
+    .command = {.program = "websim",
+                .name = "journal",
+                .run = websim_journal_main,
+                .synopsis = "dump FILE",
+                .summary = "a journal as text: time, connection, event, status, retry-after, URL",
+                .description =
+                    "Prints what `websim serve --journal FILE` recorded, a line per event: time, connection, "
+                    "event, status, retry-after, URL.",
+                .words = "dump"},
+    .operands_max = 2,
+};
+
 int websim_journal_main(int argc, char **argv)
 {
     struct websim_journal_contents journal;
-    if (argc != 3 || strcmp(argv[1], "dump") != 0)
+    int operands = websim_commands_parse(&websim_journal, NULL, argc, argv);
+    if (operands < 0)
+        return WEBSIM_EXIT_USAGE;
+    if (operands != 2 || strcmp(argv[1], "dump") != 0)
         return websim_options_error("journal", "expected: websim journal dump FILE");
     if (websim_journal_read(&journal, argv[2]) != 0)
         return WEBSIM_EXIT_USAGE;

@@ -8,34 +8,9 @@
 #include "tools/websim/truth.h"
 #include "tools/websim/zone.h"
 
-#define COMMAND_ROWS_MAX  16
 #define SEEDS_DEFAULT     100
 #define REDIRECTS_DEFAULT 10
 #define UNLIMITED         UINT32_MAX
-
-int websim_commands_options(struct websim_parameters *parameters, struct websim_options *own, int argc,
-                            char **argv)
-{
-    struct websim_option rows[WEBSIM_PARAMETERS_ROWS_MAX + COMMAND_ROWS_MAX];
-    struct websim_options all = {.command = own->command, .rows = rows};
-    websim_parameters_default(parameters, argc, argv);
-    all.count = websim_parameters_rows(parameters, rows);
-    for (size_t i = 0; i < own->count; i++)
-        rows[all.count++] = own->rows[i];
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        websim_options_help(&all, stdout);
-        exit(WEBSIM_EXIT_DONE);
-    }
-    int operands = websim_options_parse(&all, argc, argv);
-    return operands < 0 || websim_parameters_settle(parameters, own->command) ? -1 : operands;
-}
-
-static int no_operands(const char *command, int operands, char **argv)
-{
-    if (operands > 0)
-        return websim_options_error(command, "unexpected argument %s", argv[1]);
-    return operands < 0 ? WEBSIM_EXIT_USAGE : 0;
-}
 
 /* stdout may be a full disk or a closed pipe. */
 static int finish_output(const char *command)
@@ -58,49 +33,82 @@ static struct websim_url root_of(uint32_t host)
     return (struct websim_url){.host = host, .kind = WEBSIM_KIND_PAGE};
 }
 
+static uint64_t seed_count = SEEDS_DEFAULT;
+static const struct websim_option seed_rows[] = {{.name = "count",
+                                                  .type = WEBSIM_OPTION_COUNT,
+                                                  .target = &seed_count,
+                                                  .min = 1,
+                                                  .max = WEBSIM_HOSTS_MAX,
+                                                  .help = "seeds, at most"}};
+
+const struct websim_command websim_seeds = {
+    .command = {.program = "websim",
+                .name = "seeds",
+                .run = websim_seeds_main,
+                .synopsis = "[--count N] [WEB]",
+                .summary = "seed URLs, one per line",
+                .description =
+                    "Prints the root pages of the first hosts that can be reached, one URL per line."},
+    .rows = seed_rows,
+    .count = 1,
+    .has_web = true,
+};
+
 int websim_seeds_main(int argc, char **argv)
 {
     struct websim_parameters parameters;
     struct websim_web web;
-    uint64_t count = SEEDS_DEFAULT;
-    const struct websim_option rows[] = {{.name = "count",
-                                          .type = WEBSIM_OPTION_COUNT,
-                                          .target = &count,
-                                          .min = 1,
-                                          .max = WEBSIM_HOSTS_MAX,
-                                          .help = "seeds, at most"}};
-    struct websim_options own = {.command = "seeds", .rows = rows, .count = 1};
-    if (no_operands("seeds", websim_commands_options(&parameters, &own, argc, argv), argv))
+    if (websim_commands_parse(&websim_seeds, &parameters, argc, argv) != 0)
         return WEBSIM_EXIT_USAGE;
     websim_web_init(&web, &parameters);
-    for (uint32_t host = 0; host < parameters.hosts && count; host++) {
+    for (uint32_t host = 0; host < parameters.hosts && seed_count; host++) {
         char url[WEBSIM_URL_BYTES];
         if (!is_sound(&web, host))
             continue;
         websim_url_write(&web, root_of(host), url);
         puts(url);
-        count--;
+        seed_count--;
     }
     return finish_output("seeds");
 }
+
+const struct websim_command websim_zone = {
+    .command = {.program = "websim",
+                .name = "zone",
+                .run = websim_zone_main,
+                .synopsis = "[WEB]",
+                .summary = "the zone file, for a stock DNS server",
+                .description =
+                    "Prints the names and addresses of the web as a zone file, for a stock DNS server."},
+    .has_web = true,
+};
 
 int websim_zone_main(int argc, char **argv)
 {
     struct websim_parameters parameters;
     struct websim_web web;
-    struct websim_options own = {.command = "zone"};
-    if (no_operands("zone", websim_commands_options(&parameters, &own, argc, argv), argv))
+    if (websim_commands_parse(&websim_zone, &parameters, argc, argv) != 0)
         return WEBSIM_EXIT_USAGE;
     websim_web_init(&web, &parameters);
     websim_zone_write(&web, stdout);
     return finish_output("zone");
 }
 
+const struct websim_command websim_faults = {
+    .command = {.program = "websim",
+                .name = "faults",
+                .run = websim_faults_main,
+                .synopsis = "",
+                .summary = "the names of faults for --fault",
+                .description =
+                    "Prints the faults that --fault takes, each with what it concerns, a host or a page, and "
+                    "what happens there."},
+};
+
 int websim_faults_main(int argc, char **argv)
 {
-    (void)argv;
-    if (argc > 1)
-        return websim_options_error("faults", "takes no arguments");
+    if (websim_commands_parse(&websim_faults, NULL, argc, argv) != 0)
+        return WEBSIM_EXIT_USAGE;
     for (unsigned i = 1; i < WEBSIM_FAULT_COUNT; i++)
         printf("  %-12s %s: %s\n", websim_fault_word((enum websim_fault)i),
                i < WEBSIM_FAULT_PAGE_FIRST ? "host" : "page", websim_fault_meaning((enum websim_fault)i));
@@ -170,64 +178,84 @@ static int run_truth(const struct websim_web *web, const struct websim_truth_opt
     return wrong;
 }
 
+static struct websim_truth_options truth_options = {.depth_max = UNLIMITED,
+                                                    .redirects_max = REDIRECTS_DEFAULT};
+static const char *truth_seeds;
+static const struct websim_option truth_rows[] = {
+    {.name = "seeds",
+     .type = WEBSIM_OPTION_TEXT,
+     .target = &truth_seeds,
+     .argument = "FILE",
+     .help = "of URLs, - for stdin; otherwise those of websim seeds"},
+    {.name = "as",
+     .type = WEBSIM_OPTION_TEXT,
+     .target = &truth_options.agent,
+     .argument = "NAME",
+     .help = "product name of the crawler; otherwise that of --agent"},
+    {.name = "max-depth",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &truth_options.depth_max,
+     .max = UNLIMITED,
+     .help = "links from a seed; redirects count nothing"},
+    {.name = "max-redirects",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &truth_options.redirects_max,
+     .max = UNLIMITED,
+     .help = "redirects in a row"},
+    {.name = "embeds",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &truth_options.embeds,
+     .help = "images and styles, too"},
+    {.name = "sitemaps",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &truth_options.sitemaps,
+     .help = "sitemaps, too"},
+    {.name = "accept-expired",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &truth_options.accept_expired,
+     .help = "expired certificates are no obstacle"},
+    {.name = "contents",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &truth_options.contents,
+     .help = "one column more: pages with the same HOST/NUMBER show the same, but for a sentence if 'near' "
+             "follows"},
+    {.name = "all",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &truth_options.all,
+     .help = "print also what is not to be fetched, status 0, and why"},
+    {.name = "digest",
+     .type = WEBSIM_OPTION_CALL,
+     .target = &truth_options.digest,
+     .call = read_digest,
+     .argument = "KIND",
+     .help = "xxh3, sha1 or none [xxh3]"},
+};
+
+const struct websim_command websim_truth = {
+    .command =
+        {.program = "websim",
+         .name = "truth",
+         .run = websim_truth_main,
+         .synopsis = "[OPTIONS] [WEB]",
+         .summary = "every URL that a correct crawl fetches: URL, status, size, digest, note",
+         .description =
+             "Prints every URL that a correct crawl fetches from the seeds on, a line each: URL, status, "
+             "size, digest, note."},
+    .rows = truth_rows,
+    .count = sizeof truth_rows / sizeof *truth_rows,
+    .has_web = true,
+};
+
 int websim_truth_main(int argc, char **argv)
 {
     struct websim_parameters parameters;
     struct websim_web web;
-    struct websim_truth_options options = {.depth_max = UNLIMITED, .redirects_max = REDIRECTS_DEFAULT};
-    const char *seeds = NULL;
-    const struct websim_option rows[] = {
-        {.name = "seeds",
-         .type = WEBSIM_OPTION_TEXT,
-         .target = &seeds,
-         .help = "FILE of URLs, - for stdin; otherwise those of websim seeds"},
-        {.name = "as",
-         .type = WEBSIM_OPTION_TEXT,
-         .target = &options.agent,
-         .help = "product name of the crawler; otherwise that of --agent"},
-        {.name = "max-depth",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &options.depth_max,
-         .max = UNLIMITED,
-         .help = "links from a seed; redirects count nothing"},
-        {.name = "max-redirects",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &options.redirects_max,
-         .max = UNLIMITED,
-         .help = "redirects in a row"},
-        {.name = "embeds",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options.embeds,
-         .help = "images and styles, too"},
-        {.name = "sitemaps",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options.sitemaps,
-         .help = "sitemaps, too"},
-        {.name = "accept-expired",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options.accept_expired,
-         .help = "expired certificates are no obstacle"},
-        {.name = "contents",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options.contents,
-         .help = "one column more: pages with the same HOST/NUMBER show the same, but for a sentence if 'near' follows"},
-        {.name = "all",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options.all,
-         .help = "print also what is not to be fetched, status 0, and why"},
-        {.name = "digest",
-         .type = WEBSIM_OPTION_CALL,
-         .target = &options.digest,
-         .call = read_digest,
-         .help = "xxh3, sha1 or none [xxh3]"},
-    };
-    struct websim_options own = {.command = "truth", .rows = rows, .count = sizeof rows / sizeof *rows};
-    if (no_operands("truth", websim_commands_options(&parameters, &own, argc, argv), argv))
+    if (websim_commands_parse(&websim_truth, &parameters, argc, argv) != 0)
         return WEBSIM_EXIT_USAGE;
-    if (parameters.faults[WEBSIM_FAULT_CALENDAR] && options.depth_max == UNLIMITED)
+    if (parameters.faults[WEBSIM_FAULT_CALENDAR] && truth_options.depth_max == UNLIMITED)
         return websim_options_error("truth", "a calendar does not end: give --max-depth");
-    if (!options.agent)
-        options.agent = parameters.agent;
+    if (!truth_options.agent)
+        truth_options.agent = parameters.agent;
     websim_web_init(&web, &parameters);
-    return run_truth(&web, &options, seeds);
+    return run_truth(&web, &truth_options, truth_seeds);
 }

@@ -142,15 +142,15 @@ int websim_options_parse(const struct websim_options *options, int argc, char **
     return operands;
 }
 
-void websim_options_help(const struct websim_options *options, FILE *out)
+struct command_option websim_options_describe(const struct websim_option *row, char *meaning)
 {
-    for (size_t i = 0; i < options->count; i++) {
-        const struct websim_option *row = &options->rows[i];
-        fprintf(out, "  --%-18s %s", row->name, row->help);
-        if (row->type == WEBSIM_OPTION_COUNT || row->type == WEBSIM_OPTION_BYTES)
-            fprintf(out, " [%" PRIu64 "]", *(uint64_t *)row->target);
-        if (row->type == WEBSIM_OPTION_SHARE || row->type == WEBSIM_OPTION_RATIO)
-            fprintf(out, " [%g]", (double)*(uint64_t *)row->target / WEBSIM_PPM);
-        fputc('\n', out);
-    }
+    static const char *const arguments[] = {"N", "SIZE", "SHARE", "RATIO", NULL};
+    bool is_named = row->type == WEBSIM_OPTION_TEXT || row->type == WEBSIM_OPTION_CALL;
+    char value[32] = "";
+    if (row->type == WEBSIM_OPTION_COUNT || row->type == WEBSIM_OPTION_BYTES)
+        snprintf(value, sizeof value, " [%" PRIu64 "]", *(uint64_t *)row->target);
+    if (row->type == WEBSIM_OPTION_SHARE || row->type == WEBSIM_OPTION_RATIO)
+        snprintf(value, sizeof value, " [%g]", (double)*(uint64_t *)row->target / WEBSIM_PPM);
+    snprintf(meaning, WEBSIM_OPTIONS_MEANING_BYTES, "%s%s", row->help, value);
+    return (struct command_option){COMMAND_LONG, row->name, is_named ? row->argument : arguments[row->type], meaning};
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdbool.h>
 
+#include "tools/manual/command.h"
+
 enum websim_exit {
     WEBSIM_EXIT_DONE = 0,
     WEBSIM_EXIT_FAILED = 1, /* also: the audit found a violation */
@@ -28,6 +30,7 @@ struct websim_option {
     void *target;
     uint64_t min, max;
     const char *help;
+    const char *argument; /* its name, for TEXT and CALL */
     /* NULL, or what is wrong with the value; static storage. */
     const char *(*call)(void *target, const char *value);
 };
@@ -38,11 +41,15 @@ struct websim_options {
     size_t count;
 };
 
+/* Room for the meaning of an option with its default. */
+enum { WEBSIM_OPTIONS_MEANING_BYTES = 160 };
+
 /* Stores what argv[1...] says and moves the operands to the front: argv[1...result]. On a wrong option:
  * one line on stderr, -1. */
 int websim_options_parse(const struct websim_options *options, int argc, char **argv);
-/* The rows with their present values as defaults. */
-void websim_options_help(const struct websim_options *options, FILE *out);
+/* A row as --help and the manual page have it, with its present value as default. `meaning` has
+ * WEBSIM_OPTIONS_MEANING_BYTES. */
+struct command_option websim_options_describe(const struct websim_option *row, char *meaning);
 /* One line on stderr; WEBSIM_EXIT_USAGE. */
 int websim_options_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

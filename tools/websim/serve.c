@@ -1,5 +1,3 @@
-#include "tools/websim/serve.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -220,68 +218,77 @@ static int serve(struct server *server, int signals)
     return result;
 }
 
-static int read_options(struct server *server, struct websim_parameters *parameters, int argc, char **argv)
-{
-    struct serve_options *options = &server->options;
-    const struct websim_option rows[] = {
-        {.name = "threads",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &options->threads,
-         .min = 1,
-         .max = THREADS_MAX,
-         .help = "serving threads, pinned from the last processor down"},
-        {.name = "no-pin",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options->no_pin,
-         .help = "threads are not pinned"},
-        {.name = "connections",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &options->connections,
-         .min = 1,
-         .max = 1 << 20,
-         .help = "connections per thread at a time; more wait to be accepted"},
-        {.name = "dns-port",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &options->dns_port,
-         .max = 65535,
-         .help = "port of the DNS, UDP and TCP; 0 picks a free one"},
-        {.name = "no-dns",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options->no_dns,
-         .help = "do not answer DNS"},
-        {.name = "journal",
-         .type = WEBSIM_OPTION_TEXT,
-         .target = &options->journal,
-         .help = "FILE that records what was asked when, for websim audit"},
-        {.name = "ca",
-         .type = WEBSIM_OPTION_TEXT,
-         .target = &options->ca,
-         .help = "FILE that gets the authority's certificate (PEM), with --https"},
-        {.name = "seconds",
-         .type = WEBSIM_OPTION_COUNT,
-         .target = &options->seconds,
-         .max = 1000000,
-         .help = "end after this time; 0: at a signal"},
-        {.name = "until-eof",
-         .type = WEBSIM_OPTION_FLAG,
-         .target = &options->until_eof,
-         .help = "end when stdin ends"},
-    };
-    struct websim_options own = {.command = "serve", .rows = rows, .count = sizeof rows / sizeof *rows};
-    int operands = websim_commands_options(parameters, &own, argc, argv);
-    if (operands > 0)
-        return websim_options_error("serve", "unexpected argument %s", argv[1]);
-    return operands < 0 ? WEBSIM_EXIT_USAGE : 0;
-}
+static struct server server = {.options = {.threads = 1, .connections = CONNECTIONS_DEFAULT}};
+
+static const struct websim_option rows[] = {
+    {.name = "threads",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &server.options.threads,
+     .min = 1,
+     .max = THREADS_MAX,
+     .help = "serving threads, pinned from the last processor down"},
+    {.name = "no-pin",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &server.options.no_pin,
+     .help = "threads are not pinned"},
+    {.name = "connections",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &server.options.connections,
+     .min = 1,
+     .max = 1 << 20,
+     .help = "connections per thread at a time; more wait to be accepted"},
+    {.name = "dns-port",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &server.options.dns_port,
+     .max = 65535,
+     .help = "port of the DNS, UDP and TCP; 0 picks a free one"},
+    {.name = "no-dns",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &server.options.no_dns,
+     .help = "do not answer DNS"},
+    {.name = "journal",
+     .type = WEBSIM_OPTION_TEXT,
+     .target = &server.options.journal,
+     .argument = "FILE",
+     .help = "records what was asked when, for websim audit"},
+    {.name = "ca",
+     .type = WEBSIM_OPTION_TEXT,
+     .target = &server.options.ca,
+     .argument = "FILE",
+     .help = "gets the authority's certificate (PEM), with --https"},
+    {.name = "seconds",
+     .type = WEBSIM_OPTION_COUNT,
+     .target = &server.options.seconds,
+     .max = 1000000,
+     .help = "end after this time; 0: at a signal"},
+    {.name = "until-eof",
+     .type = WEBSIM_OPTION_FLAG,
+     .target = &server.options.until_eof,
+     .help = "end when stdin ends"},
+};
+
+const struct websim_command websim_serve = {
+    .command =
+        {.program = "websim",
+         .name = "serve",
+         .run = websim_serve_main,
+         .synopsis = "[OPTIONS] [WEB]",
+         .summary = "serves the web and its DNS on loopback; first line: the ports",
+         .description =
+             "Serves the web and its DNS on loopback addresses until a signal comes. The first line that "
+             "it prints names the ports."},
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .has_web = true,
+};
 
 int websim_serve_main(int argc, char **argv)
 {
-    static struct server server = {.options = {.threads = 1, .connections = CONNECTIONS_DEFAULT}};
     struct websim_parameters parameters;
     sigset_t signals;
-    int result = read_options(&server, &parameters, argc, argv);
-    if (result == 0)
-        result = open_sockets(&server, &parameters);
+    if (websim_commands_parse(&websim_serve, &parameters, argc, argv) != 0)
+        return WEBSIM_EXIT_USAGE;
+    int result = open_sockets(&server, &parameters);
     if (result != 0)
         return result;
     sigemptyset(&signals);

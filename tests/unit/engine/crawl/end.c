@@ -165,3 +165,41 @@ TEST(a_crawl_is_not_complete_while_a_url_is_on_its_way)
     CHECK(end_is_complete(loops, LOOPS));
     free(loops);
 }
+
+TEST(a_pause_stops_the_clock)
+{
+    begin();
+    tuning.live.crawl.max_time_ns = 10 * CLOCK_NS_PER_S;
+    tuning.live.crawl.max_idle_ns = 10 * CLOCK_NS_PER_S;
+    facts.is_paused = true;
+    check(CRAWL_PAUSED, CRAWL_END_NONE);
+    facts.visits_open = 0;
+    facts.now_ns += 3600 * CLOCK_NS_PER_S;
+    check(CRAWL_PAUSED, CRAWL_END_NONE);
+    facts.is_paused = false;
+    facts.now_ns += CLOCK_NS_PER_S;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    CHECK(end.paused_ns == 3601 * CLOCK_NS_PER_S);
+    facts.visits_open = 3;
+    facts.now_ns += 5 * CLOCK_NS_PER_S - 1;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    facts.now_ns += 1;
+    check(CRAWL_STOPPING, CRAWL_END_TIME);
+}
+
+TEST(a_paused_crawl_can_end)
+{
+    begin();
+    facts.is_paused = true;
+    check(CRAWL_PAUSED, CRAWL_END_NONE);
+    facts.stops = 1;
+    check(CRAWL_STOPPING, CRAWL_END_SIGNAL);
+    begin();
+    facts.is_paused = facts.is_complete = true;
+    check(CRAWL_ENDING, CRAWL_END_COMPLETE);
+    begin();
+    facts.stops = 1;
+    check(CRAWL_STOPPING, CRAWL_END_SIGNAL);
+    facts.is_paused = true; /* too late */
+    check(CRAWL_STOPPING, CRAWL_END_SIGNAL);
+}

@@ -2,6 +2,14 @@
 
 #include "tests/support/check.h"
 
+TEST(phases_have_names)
+{
+    CHECK_STR(gate_phase_name(CRAWL_RUNNING), "running");
+    CHECK_STR(gate_phase_name(CRAWL_PAUSED), "paused");
+    CHECK_STR(gate_phase_name(CRAWL_STOPPING), "stopping");
+    CHECK_STR(gate_phase_name(CRAWL_ENDING), "ending");
+}
+
 TEST(the_gate_is_open_while_the_crawl_runs)
 {
     struct gate gate = {0};

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/store/note.h"
+
 #include "tests/support/check.h"
 
 static char directory[64];
 static struct indexer indexer;
+static struct outlet notes;
 
 static const char *path_of(const char *name)
 {
@@ -31,12 +34,15 @@ static void begin(void)
 {
     snprintf(directory, sizeof directory, "/tmp/indexer.XXXXXX");
     CHECK(mkdtemp(directory));
+    CHECK_INT(outlet_init(&notes, &(struct outlet_options){.bytes = 1}), 0);
 }
 
 /* What one thread makes of the folder. */
 static void run_once(bool is_over)
 {
-    CHECK_INT(indexer_start(&indexer, directory), 0);
+    struct outlet *outlets[] = {&notes};
+    struct indexer_options options = {.directory = directory, .notes = outlets, .notes_count = 1};
+    CHECK_INT(indexer_start(&indexer, &options), 0);
     indexer_finish(&indexer, is_over);
     pthread_join(indexer.thread, NULL);
 }
@@ -46,6 +52,7 @@ static void end(const char *const *names)
     for (; *names; names++)
         unlink(path_of(*names));
     CHECK_INT(rmdir(directory), 0); /* nothing else is left */
+    outlet_fini(&notes);
 }
 
 #define RECORD                                                                                               \
@@ -96,4 +103,59 @@ TEST(when_it_is_over_nothing_is_made)
     run_once(true);
     CHECK(!indexer_error(&indexer) && !exists("a.cdxj"));
     end((const char *const[]){"a.warc", NULL});
+}
+
+/* Notes of a file with one record at offset 7, and its end. */
+static void note_file(const char *name, uint64_t bytes)
+{
+    struct note all[] = {
+        {.kind = NOTE_RESPONSE, .status = 200, .offset = 7, .length = 9, .url = SLICE("http://a.test/x")},
+        {.kind = NOTE_END, .offset = bytes}};
+    CHECK(outlet_open(&notes, name));
+    for (int i = 0; i < 2; i++) {
+        char text[256];
+        note_write(text, &all[i]);
+        outlet_append(&notes, (struct slice){text, note_bytes(&all[i])});
+    }
+    outlet_flush(&notes);
+}
+
+static bool is_from_notes(const char *name)
+{
+    size_t len;
+    char *text = check_read_file(path_of(name), &len);
+    bool is = memmem(text, len, "\"offset\": \"7\"", 13);
+    free(text);
+    return is;
+}
+
+TEST(notes_spare_the_reading)
+{
+    begin();
+    write_file("a.warc", "no WARC at all");
+    note_file("a.warc", 14);
+    write_file("c.cdxj.open", "what a dead process has left");
+    run_once(false);
+    CHECK(!indexer_error(&indexer) && is_from_notes("a.cdxj"));
+    end((const char *const[]){"a.warc", "a.cdxj", NULL});
+}
+
+TEST(a_file_that_is_not_as_noted_is_read)
+{
+    begin();
+    write_file("a.warc", RECORD);
+    note_file("a.warc", 14);
+    run_once(false);
+    CHECK(!indexer_error(&indexer) && exists("a.cdxj") && !is_from_notes("a.cdxj"));
+    end((const char *const[]){"a.warc", "a.cdxj", NULL});
+}
+
+TEST(a_file_that_is_not_closed_gets_no_index_of_its_notes)
+{
+    begin();
+    write_file("a.warc.open", RECORD);
+    note_file("a.warc", sizeof RECORD - 1);
+    run_once(false);
+    CHECK(!indexer_error(&indexer) && !exists("a.cdxj"));
+    end((const char *const[]){"a.warc.open", NULL});
 }

@@ -120,6 +120,26 @@ TEST(a_new_epoch_seals_every_outlet_once)
     finish_ledger();
 }
 
+/* Also not if a loop with another index gave as many. */
+TEST(no_two_visits_have_the_same_number)
+{
+    struct ledger first = {.loop = 0}, second = {.loop = TUNING_THREADS_MAX - 1};
+    CHECK_INT(ledger_number_visit(&first), TUNING_THREADS_MAX);
+    CHECK_INT(ledger_number_visit(&second), 2 * TUNING_THREADS_MAX - 1);
+    CHECK_INT(ledger_number_visit(&first), 2 * TUNING_THREADS_MAX);
+}
+
+TEST(the_log_tells_the_visit_of_a_url_if_there_was_one)
+{
+    begin_ledger();
+    ledger.has_extra = true;
+    finish_url("/x", &(struct ledger_verdict){.visit = 64, .outlinks = 2, .first_byte_ms = 5});
+    CHECK(strstr(written(&log_outlet), " {\"v\":64,\"o\":2,\"f\":5}\n"));
+    finish_url("/y", &(struct ledger_verdict){.outcome = FETCH_ROBOTS_DENIED, .size = -1});
+    CHECK(strstr(written(&log_outlet), " robots-denied {}\n"));
+    finish_ledger();
+}
+
 TEST(a_ledger_may_have_a_log_alone)
 {
     begin_ledger();

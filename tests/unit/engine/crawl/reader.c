@@ -141,6 +141,7 @@ TEST(a_page_gives_its_links)
     read_page("text/html", "", SLICE("<base href=/b/><a href=x><a href=http://b.it/>"));
     CHECK_INT(reader.outcome, FETCH_DONE);
     CHECK_INT(stats_get(&stats.links), 2);
+    CHECK_INT(reader.outlinks, 2);
     CHECK_INT(stats_get(&stats.urls_in), 2);
     read_page("text/html", "gzip", packed(SLICE("<a href=y>")));
     CHECK_INT(reader.body_bytes, 10);
@@ -154,6 +155,7 @@ TEST(nofollow_counts_and_takes_nothing)
     read_page("text/html", "", SLICE("<a href=x><meta name=robots content=nofollow>"));
     CHECK_INT(reader.tags & ROBOTS_TAG_NOFOLLOW, ROBOTS_TAG_NOFOLLOW);
     CHECK_INT(stats_get(&stats.links_nofollow), 1);
+    CHECK_INT(reader.outlinks, 1);
     CHECK_INT(stats_get(&stats.urls_in), 0);
     finish_reader();
 }
@@ -164,6 +166,7 @@ TEST(links_beyond_the_bound_are_lost)
     read_page("text/html", "", numbered("<html>", "<a href=#>", 1 << 20));
     CHECK_INT(stats_get(&stats.urls_in), tuning.fixed.limits.links_per_page_max);
     CHECK_INT(stats_get(&stats.links), stats_get(&stats.urls_in) + stats_get(&stats.links_lost));
+    CHECK_INT(reader.outlinks, stats_get(&stats.links));
     finish_reader();
 }
 

@@ -60,6 +60,22 @@ TEST(nothing_to_say_is_a_dash)
     CHECK(strstr(write_line(&entry), " http://h/b - http://h/a - #000 - - http://h/ -\n"));
 }
 
+/* The 13th column has what is known, and is valid JSON also if that is nothing. */
+TEST(the_visit_its_links_and_the_first_byte_are_told_if_wanted)
+{
+    struct crawl_log_entry entry = {.url_host = SLICE("http://h"),
+                                    .url_path = SLICE("/"),
+                                    .has_extra = true,
+                                    .extra = {.visit = 71, .outlinks = 0, .first_byte_ms = 12}};
+    CHECK(strstr(write_line(&entry), " - - - {\"v\":71,\"o\":0,\"f\":12}\n"));
+    entry.extra.outlinks = -1;
+    CHECK(strstr(write_line(&entry), " - {\"v\":71,\"f\":12}\n"));
+    entry.extra = (struct crawl_log_extra){.outlinks = 3, .first_byte_ms = -1};
+    CHECK(strstr(write_line(&entry), " - {\"o\":3}\n"));
+    entry.extra.outlinks = -1;
+    CHECK(strstr(write_line(&entry), " - {}\n"));
+}
+
 TEST(odd_mime_types_do_not_break_the_columns)
 {
     struct crawl_log_entry entry = {

@@ -230,7 +230,7 @@ static void check_steps(struct slice type, const char *pattern, bool is_packed)
         uint64_t longest = make(&body);
         least = longest < least ? longest : least;
     }
-    if (!IS_SANITIZED && least >= 5 * CLOCK_NS_PER_MS)
+    if (!IS_SANITIZED && least >= CHECK_STEP_NS)
         check_failed(__FILE__, __LINE__, "%llu ns for \"%s\"", (unsigned long long)least, pattern);
     if (is_packed)
         free((char *)packed.ptr);

@@ -13,7 +13,6 @@
 #endif
 
 enum { LONG_BYTES = 10 << 20 };
-#define STEP_NS_MAX (5 * CLOCK_NS_PER_MS)
 
 static char long_buffer[STORE_HEADROOM + sizeof HEAD + LONG_BYTES + STORE_TAILROOM];
 static char other_buffer[STORE_HEADROOM + sizeof HEAD + LONG_BYTES + STORE_TAILROOM];
@@ -102,7 +101,7 @@ static void check_steps(struct effort effort, enum text text, size_t len)
         least = longest < least ? longest : least;
         CHECK(steps >= 2 * (len / PACKER_STEP_BYTES));
     }
-    CHECK(IS_SANITIZED || least < STEP_NS_MAX);
+    CHECK(IS_SANITIZED || least < CHECK_STEP_NS);
     finish();
     struct summary summary = check_files();
     CHECK_INT(summary.responses, 3);
@@ -135,7 +134,7 @@ static void check_longest_whole(struct effort effort, enum text text)
         least = longest < least ? longest : least;
         CHECK_INT(outlet_drain(&store.outlet), 0);
     }
-    CHECK(IS_SANITIZED || least < STEP_NS_MAX);
+    CHECK(IS_SANITIZED || least < CHECK_STEP_NS);
     finish();
     CHECK_INT(check_files().responses, 3);
 }

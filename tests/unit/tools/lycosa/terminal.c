@@ -1,4 +1,4 @@
-#include "tools/lycosa/console.h"
+#include "tools/lycosa/terminal.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,13 +9,13 @@
 
 #include "tests/support/check.h"
 
-static struct console console;
+static struct terminal terminal;
 static struct status status;
-static char text[CONSOLE_TEXT_BYTES];
+static char text[TERMINAL_TEXT_BYTES];
 
 static void begin(bool is_terminal, unsigned columns)
 {
-    console = (struct console){.fd = -1, .is_terminal = is_terminal, .columns = columns};
+    terminal = (struct terminal){.fd = -1, .is_terminal = is_terminal, .columns = columns};
     status =
         (struct status){.directory = "crawl-of-a-long-name/with/several/parts", .seconds = 12, .queued = 360};
     stats_add(&status.now.pages, 201);
@@ -29,7 +29,7 @@ static void begin(bool is_terminal, unsigned columns)
 
 static void write_status(void)
 {
-    size_t len = console_write_status(&console, &status, text);
+    size_t len = terminal_write_status(&terminal, &status, text);
     text[len] = '\0';
 }
 
@@ -104,14 +104,14 @@ TEST(a_pipe_that_nobody_reads_does_not_block)
     char bytes[1024];
     CHECK(pipe(ends) == 0);
     begin(false, 0);
-    console.fd = ends[1];
+    terminal.fd = ends[1];
     size_t filled = fill(ends[1]);
-    console_status(&console, &status);
-    console_note(&console, "lycosa: %s", "tuning reloaded");
-    console_status(&console, &status);
+    terminal_status(&terminal, &status);
+    terminal_note(&terminal, "lycosa: %s", "tuning reloaded");
+    terminal_status(&terminal, &status);
     while (filled)
         filled -= (size_t)read(ends[0], bytes, filled < sizeof bytes ? filled : sizeof bytes);
-    console_finish(&console);
+    terminal_finish(&terminal);
     ssize_t len = read(ends[0], bytes, sizeof bytes - 1);
     CHECK(len > 0);
     bytes[len] = '\0';
@@ -127,14 +127,14 @@ TEST(a_stopped_terminal_does_not_block)
         SKIP("no terminals here");
     int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
     CHECK(slave >= 0);
-    console_init(&console, slave);
-    CHECK(console.is_terminal);
+    terminal_init(&terminal, slave);
+    CHECK(terminal.is_terminal);
     CHECK(tcflow(slave, TCOOFF) == 0); /* as Ctrl-S does */
-    console_status(&console, &status);
-    CHECK_INT(console.lines, 0);
+    terminal_status(&terminal, &status);
+    CHECK_INT(terminal.lines, 0);
     CHECK(tcflow(slave, TCOON) == 0);
-    console_status(&console, &status);
-    CHECK(console.lines > 0);
+    terminal_status(&terminal, &status);
+    CHECK(terminal.lines > 0);
     close(slave);
     close(master);
 }

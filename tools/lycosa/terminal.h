@@ -7,25 +7,25 @@
 
 #include "engine/crawl/status.h"
 
-enum { CONSOLE_TEXT_BYTES = 4096 }; /* PIPE_BUF: a pipe that is ready takes so much at once */
+enum { TERMINAL_TEXT_BYTES = 4096 }; /* PIPE_BUF: a pipe that is ready takes so much at once */
 
-struct console {
+struct terminal {
     int fd;
     bool is_terminal;
     unsigned columns;                 /* of the terminal; 0: any */
     unsigned lines;                   /* of the block that is on the screen */
-    char pending[CONSOLE_TEXT_BYTES]; /* notes that could not be written yet */
+    char pending[TERMINAL_TEXT_BYTES]; /* notes that could not be written yet */
 };
 
-void console_init(struct console *console, int fd);
+void terminal_init(struct terminal *terminal, int fd);
 /* A line, or a block that replaces the one before. */
-void console_status(struct console *console, const struct status *status);
+void terminal_status(struct terminal *terminal, const struct status *status);
 /* A line that is replaced by the next one, or by the block. Elsewhere than on a terminal it is an ordinary line. */
-void console_progress(struct console *console, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void terminal_progress(struct terminal *terminal, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A line of its own. If it cannot be written now, it is written before the next one. */
-void console_note(struct console *console, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void terminal_note(struct terminal *terminal, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The last words: waits a moment for a slow reader. */
-void console_finish(struct console *console);
+void terminal_finish(struct terminal *terminal);
 
-/* The text that console_status writes, for a terminal or not; returns its length. */
-size_t console_write_status(struct console *console, const struct status *status, char *buffer);
+/* The text that terminal_status writes, for a terminal or not; returns its length. */
+size_t terminal_write_status(struct terminal *terminal, const struct status *status, char *buffer);

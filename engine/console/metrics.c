@@ -1,0 +1,199 @@
+#include "engine/console/metrics.h"
+
+#include <inttypes.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "engine/frontier/sieve.h"
+#include "lockfree/clock.h"
+
+static void begin(FILE *out, const char *name, const char *type, const char *help)
+{
+    fprintf(out, "# HELP lycosa_%s %s\n# TYPE lycosa_%s %s\n", name, help, name, type);
+}
+
+/* A family with one series. */
+static void write_one(FILE *out, const char *name, const char *type, const char *help, double value)
+{
+    begin(out, name, type, help);
+    fprintf(out, "lycosa_%s %.17g\n", name, value);
+}
+
+static void write_counter(FILE *out, const char *name, const char *help, const stats_counter *counter)
+{
+    begin(out, name, "counter", help);
+    fprintf(out, "lycosa_%s %" PRIu64 "\n", name, stats_get(counter));
+}
+
+static void write_phase(const struct status *status, FILE *out)
+{
+    begin(out, "phase", "gauge", "1 for the phase that the crawl is in");
+    for (int phase = CRAWL_RUNNING; phase <= CRAWL_ENDING; phase++)
+        fprintf(out, "lycosa_phase{phase=\"%s\"} %d\n", gate_phase_name((enum crawl_phase)phase),
+                phase == (int)status->phase);
+}
+
+static void write_counters(const struct stats *now, FILE *out)
+{
+    write_counter(out, "pages_total", "Complete responses, without those for robots.txt", &now->pages);
+    write_counter(out, "robots_files_total", "Responses for robots.txt", &now->robots_files);
+    write_counter(out, "requests_total", "Requests", &now->requests);
+    write_counter(out, "visits_total", "Visits: polite bursts of requests over one connection", &now->visits);
+    write_counter(out, "retries_total", "URLs that were tried again", &now->retries);
+    write_counter(out, "redirects_total", "Redirects", &now->redirects);
+    write_counter(out, "received_bytes_total", "Bytes received from sockets", &now->bytes_received);
+    write_counter(out, "body_bytes_total", "Bytes of bodies, as transferred", &now->bytes_body);
+    write_counter(out, "stored_pages_total", "Pages given to the store", &now->stored);
+    write_counter(out, "duplicates_total", "Pages whose body is that of an earlier page", &now->duplicates);
+    write_counter(out, "near_duplicates_total", "Pages whose text is nearly that of an earlier page",
+                  &now->near_duplicates);
+    write_counter(out, "hosts_given_up_total", "Hosts that were given up", &now->hosts_given_up);
+    write_counter(out, "urls_found_total", "URLs that the sieve let through", &now->urls_in);
+    write_counter(out, "urls_done_total", "URLs that are finished, whatever became of them", &now->urls_out);
+}
+
+static void write_outcomes(const struct stats *now, FILE *out)
+{
+    begin(out, "fetches_total", "counter", "URLs by what became of them");
+    for (int i = 0; i < FETCH_OUTCOME_COUNT; i++)
+        if (stats_get(&now->outcomes[i]))
+            fprintf(out, "lycosa_fetches_total{outcome=\"%s\"} %" PRIu64 "\n",
+                    fetch_outcome_name((enum fetch_outcome)i), stats_get(&now->outcomes[i]));
+    begin(out, "responses_total", "counter", "Responses by the first digit of their status");
+    for (int i = 1; i < STATS_STATUSES; i++)
+        fprintf(out, "lycosa_responses_total{code=\"%dxx\"} %" PRIu64 "\n", i, stats_get(&now->statuses[i]));
+    begin(out, "scope_refused_total", "counter", "Links out of scope by the rule that decided");
+    for (int i = 0; i < SCOPE_RULES; i++)
+        if (stats_get(&now->scope[i]))
+            fprintf(out, "lycosa_scope_refused_total{rule=\"%s\"} %" PRIu64 "\n",
+                    scope_rule_name((enum scope_rule)i), stats_get(&now->scope[i]));
+}
+
+static void write_links(const struct stats *now, FILE *out)
+{
+    const struct {
+        const char *fate;
+        const stats_counter *counter;
+    } fates[] = {{"known", &now->links_known},
+                 {"out_of_scope", &now->links_out_of_scope},
+                 {"nofollow", &now->links_nofollow},
+                 {"bad", &now->links_bad},
+                 {"lost", &now->links_lost}};
+    write_counter(out, "links_total", "Links found on pages", &now->links);
+    begin(out, "links_left_total", "counter", "Links that were not followed, by their fate");
+    for (size_t i = 0; i < sizeof fates / sizeof fates[0]; i++)
+        fprintf(out, "lycosa_links_left_total{fate=\"%s\"} %" PRIu64 "\n", fates[i].fate,
+                stats_get(fates[i].counter));
+}
+
+static void write_hosts(const struct status *status, FILE *out)
+{
+    static const char *const names[HOST_STATES] = {
+        [HOST_IDLE] = "idle",           [HOST_ARRIVING] = "arriving",   [HOST_RESOLVING] = "resolving",
+        [HOST_LOADING] = "loading",     [HOST_RESTING] = "resting",     [HOST_READY] = "ready",
+        [HOST_VISITING] = "visiting",   [HOST_RETURNING] = "returning", [HOST_AWAITING] = "awaiting"};
+    begin(out, "hosts", "gauge", "Hosts by state");
+    for (int state = 0; state < HOST_STATES; state++)
+        fprintf(out, "lycosa_hosts{state=\"%s\"} %" PRId64 "\n", names[state],
+                status->hosts[state] > 0 ? status->hosts[state] : 0);
+    write_one(out, "hosts_failing", "gauge", "Hosts whose last visit failed",
+              status->failing_count > 0 ? (double)status->failing_count : 0);
+    write_one(out, "addresses", "gauge", "IP addresses", (double)status->address_count);
+    write_one(out, "urls_queued", "gauge", "URLs that wait or are being fetched", (double)status->queued);
+    write_one(out, "connections", "gauge", "Open connections", (double)stats_get(&status->now.connections));
+}
+
+/* Bounds are powers of four of a microsecond (or of a byte), which are bounds of the internal buckets, too: the counts are
+ * exact, but for values that equal a bound, which are in the next bucket. */
+static void write_histogram(FILE *out, const char *name, const char *help, const struct stats_histogram *histogram,
+                            double unit)
+{
+    uint64_t count = 0;
+    unsigned next = 0;
+    begin(out, name, "histogram", help);
+    for (unsigned bits = 10; bits <= 28; bits += 2) {
+        for (unsigned end = log_linear_bucket(UINT64_C(1) << bits); next < end; next++)
+            count += stats_get(&histogram->buckets[next]);
+        fprintf(out, "lycosa_%s_bucket{le=\"%.9g\"} %" PRIu64 "\n", name, (double)(UINT64_C(1) << bits) * unit, count);
+    }
+    for (; next < STATS_BUCKETS; next++)
+        count += stats_get(&histogram->buckets[next]);
+    fprintf(out, "lycosa_%s_bucket{le=\"+Inf\"} %" PRIu64 "\nlycosa_%s_sum %.9g\nlycosa_%s_count %" PRIu64 "\n", name,
+            count, name, (double)stats_get(&histogram->sum) * unit, name, count);
+}
+
+static void write_limits(const struct stats *now, FILE *out)
+{
+    begin(out, "limited_seconds_total", "counter", "Time of the loops by what limited them");
+    for (int by = 0; by < LIMITED_COUNT; by++)
+        fprintf(out, "lycosa_limited_seconds_total{by=\"%s\"} %.3f\n", limited_name((enum limited_by)by),
+                (double)stats_get(&now->limited_ns[by]) / 1e9);
+}
+
+static void write_memory(const struct status *status, struct crawl *crawl, FILE *out)
+{
+    const struct memory_tuning_fixed *memory = &crawl->tuning.fixed.memory;
+    struct statvfs disk;
+    begin(out, "memory_used_bytes", "gauge", "Memory in use, by budget");
+    fprintf(out, "lycosa_memory_used_bytes{budget=\"frontier\"} %" PRIu64 "\n",
+            stats_get(&status->now.frontier_bytes));
+    begin(out, "memory_limit_bytes", "gauge", "Budgets of the tuning file");
+    fprintf(out, "lycosa_memory_limit_bytes{budget=\"frontier\"} %" PRIu64 "\n", memory->frontier_bytes);
+    write_one(out, "sieve_urls", "gauge", "URLs that the sieve has seen",
+              (double)(sieve_count(&crawl->sieve) + lf_load(&crawl->mill.known, relaxed)));
+    write_one(out, "unwritten_bytes", "gauge", "Bytes on their way to the disk", (double)status->unwritten_bytes);
+    if (statvfs(crawl->directory, &disk) == 0)
+        write_one(out, "disk_free_bytes", "gauge", "Free space where the crawl is",
+                  (double)disk.f_bavail * (double)disk.f_frsize);
+    uint64_t last_ns = lf_load(&crawl->commit.last_ns, relaxed);
+    write_one(out, "commit_age_seconds", "gauge", "Time since the last commit",
+              status->now_ns > last_ns ? (double)(status->now_ns - last_ns) / 1e9 : 0);
+}
+
+/* The names that every Prometheus client library has. */
+static void write_process(FILE *out)
+{
+    struct rusage usage;
+    long pages = 0;
+    getrusage(RUSAGE_SELF, &usage);
+    fprintf(out,
+            "# HELP process_cpu_seconds_total Processor time\n# TYPE process_cpu_seconds_total counter\n"
+            "process_cpu_seconds_total %.3f\n",
+            (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+    FILE *statm = fopen("/proc/self/statm", "re");
+    if (statm && fscanf(statm, "%*s %ld", &pages) == 1)
+        fprintf(out,
+                "# HELP process_resident_memory_bytes Resident memory\n# TYPE process_resident_memory_bytes gauge\n"
+                "process_resident_memory_bytes %ld\n",
+                pages * sysconf(_SC_PAGESIZE));
+    if (statm)
+        fclose(statm);
+}
+
+void metrics_write(const struct status *status, struct crawl *crawl, FILE *out)
+{
+    const struct stats *now = &status->now;
+    begin(out, "build_info", "gauge", "The version, as a label");
+    fprintf(out, "lycosa_build_info{version=\"%s\"} 1\n", LYCOSA_VERSION);
+    write_one(out, "start_time_seconds", "gauge", "When this process began to crawl, since 1970",
+              (double)clock_wall_us() / 1e6 - status->seconds);
+    write_one(out, "running_seconds_total", "counter", "How long the crawl ran, pauses left out", status->running_s);
+    write_phase(status, out);
+    write_counters(now, out);
+    write_outcomes(now, out);
+    write_links(now, out);
+    write_hosts(status, out);
+    write_histogram(out, "fetch_duration_seconds", "From the request to the last byte", &now->fetch_us, 1e-6);
+    write_histogram(out, "first_byte_duration_seconds", "From the request to the first byte", &now->first_byte_us,
+                    1e-6);
+    write_histogram(out, "page_size_bytes", "Bodies, as transferred", &now->body_bytes, 1);
+    begin(out, "tls_handshakes_total", "counter", "TLS handshakes");
+    fprintf(out, "lycosa_tls_handshakes_total{kind=\"full\"} %" PRIu64 "\n",
+            stats_get(&now->tls_handshakes) - stats_get(&now->tls_resumed));
+    fprintf(out, "lycosa_tls_handshakes_total{kind=\"resumed\"} %" PRIu64 "\n", stats_get(&now->tls_resumed));
+    write_limits(now, out);
+    write_memory(status, crawl, out);
+    write_process(out);
+}

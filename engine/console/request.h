@@ -1,0 +1,48 @@
+/* A request of an operator and its answer, without the server that carries them: the router and its checks know
+ * nothing of sockets. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "net/slice.h"
+
+struct console_request {
+    const char *method;
+    const char *path; /* without the query */
+    struct slice query;
+    /* Fields of the head; NULL: it has none. */
+    const char *host;
+    const char *origin;
+    const char *fetch_site;
+    const char *content_type;
+    const char *authorization;
+    struct slice body;
+    bool is_local;   /* it came by the Unix socket: who may open that may do everything */
+    const char *who; /* for the log of orders: "uid 1000", "token" */
+};
+
+struct console_response {
+    unsigned status;
+    const char *type;
+    const char *allow;  /* 405: the methods that there are */
+    const char *policy; /* Content-Security-Policy; NULL: the strictest */
+    bool is_stream;     /* events follow, for as long as the reader stays; `text` is what begins it */
+    char *text;
+    size_t len;
+    FILE *out; /* writes `text`, until console_response_finish */
+};
+
+/* False: no memory. */
+bool console_response_begin(struct console_response *response);
+/* `text` has all that was written. The caller frees it. */
+bool console_response_finish(struct console_response *response);
+/* Discards what was written; the answer is {"error": "..."} with this status. Never fails to set the status. */
+void console_response_fail(struct console_response *response, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A value of the query, percent-decoded into `buffer`; false: there is none, or it does not fit. */
+bool console_request_value(const struct console_request *request, const char *name, char *buffer, size_t bytes);
+/* The first name in the query that is none of `names` (which end with NULL); an empty slice: all are. */
+struct slice console_request_unknown(const struct console_request *request, const char *const *names);

@@ -1,0 +1,347 @@
+#include "engine/console/router.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/console/console.h"
+#include "engine/console/metrics.h"
+#include "engine/crawl/diagnosis.h"
+#include "engine/crawl/summary.h"
+#include "engine/tuning/tuning_table.h"
+#include "engine/url/json.h"
+#include "lockfree/clock.h"
+
+enum { QUERY_NAMES_MAX = 8 };
+
+/* The page may run its own script and style, named by their hashes, and talk to us. */
+static void answer_page(struct console *console, const struct console_request *request,
+                        struct console_response *response)
+{
+    (void)request;
+    response->type = "text/html; charset=utf-8";
+    response->policy = console->page.policy;
+    fwrite(console->page.text.ptr, 1, console->page.text.len, response->out);
+}
+
+static void answer_crawl(struct console *console, const struct console_request *request,
+                         struct console_response *response)
+{
+    (void)request;
+    summary_print(&console->status, console->crawl, CRAWL_END_NONE, response->out);
+}
+
+static void answer_metrics(struct console *console, const struct console_request *request,
+                           struct console_response *response)
+{
+    (void)request;
+    response->type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_write(&console->status, console->crawl, response->out);
+}
+
+static void answer_health(struct console *console, const struct console_request *request,
+                          struct console_response *response)
+{
+    (void)request;
+    if (!console->is_alive)
+        console_response_fail(response, 503, "%s", console->why);
+    else
+        fputs("{\"alive\": true}\n", response->out);
+}
+
+static void answer_ready(struct console *console, const struct console_request *request,
+                         struct console_response *response)
+{
+    if (console->status.phase != CRAWL_RUNNING)
+        console_response_fail(response, 503, "the crawl is %s", gate_phase_name(console->status.phase));
+    else if (lf_load(&console->crawl->is_disk_low, relaxed))
+        console_response_fail(response, 503, "the disk has less room than state.reserve");
+    else
+        answer_health(console, request, response);
+}
+
+void router_write_sample(FILE *out, const struct sample *sample)
+{
+    char buffer[SAMPLE_NAME_BYTES];
+    for (unsigned i = 0; i < SAMPLE_COUNT; i++)
+        fprintf(out, "%s\"%s\": %" PRIu64, i ? ", " : "{", sample_name(i, buffer), sample->values[i]);
+    fputs("}", out);
+}
+
+/* {"step": 10, "first": 3, "samples": {"pages": [1, 2, 3], ...}} */
+static void write_samples(FILE *out, const struct recent_level *level, uint64_t first)
+{
+    char buffer[SAMPLE_NAME_BYTES];
+    fprintf(out, "{\"step\": %u, \"first\": %" PRIu64 ", \"samples\": {", (unsigned)level->step, first);
+    for (unsigned i = 0; i < SAMPLE_COUNT; i++) {
+        fprintf(out, "%s\"%s\": [", i ? ",\n" : "\n", sample_name(i, buffer));
+        for (uint64_t number = first; number <= level->count; number++)
+            fprintf(out, "%s%" PRIu64, number > first ? "," : "", recent_at(level, number)->values[i]);
+        fputs("]", out);
+    }
+    fputs("}}\n", out);
+}
+
+static bool read_number(const struct console_request *request, const char *name, uint64_t *number)
+{
+    char text[24], *end;
+    if (!console_request_value(request, name, text, sizeof text))
+        return true;
+    *number = strtoull(text, &end, 10);
+    return *end == '\0' && end != text && text[0] != '-';
+}
+
+static void answer_samples(struct console *console, const struct console_request *request,
+                           struct console_response *response)
+{
+    uint64_t step = 1, after = 0;
+    bool good = read_number(request, "step", &step) && read_number(request, "after", &after);
+    const struct recent_level *level = good && step <= 600 ? recent_level(&console->history, (unsigned)step) : NULL;
+    if (!level) {
+        console_response_fail(response, 400, "step is 1, 10, 60 or 600 (seconds), after is the number of a sample");
+        return;
+    }
+    uint64_t first = recent_first(level);
+    write_samples(response->out, level, after >= first ? after + 1 : first);
+}
+
+/* The server sends what comes; see server.c. */
+static void answer_events(struct console *console, const struct console_request *request,
+                          struct console_response *response)
+{
+    (void)console, (void)request;
+    response->type = "text/event-stream";
+    response->is_stream = true;
+}
+
+static void answer_openapi(struct console *console, const struct console_request *request,
+                           struct console_response *response)
+{
+    (void)console, (void)request;
+    router_write_openapi(response->out);
+}
+
+static void answer_tuning(struct console *console, const struct console_request *request,
+                          struct console_response *response)
+{
+    (void)request;
+    response->type = "text/plain; charset=utf-8";
+    tuning_write(crawl_borrow_tuning(console->crawl), response->out);
+    crawl_return_tuning(console->crawl);
+}
+
+/* Every order is a line: when, who, what, and how it was answered. */
+static void log_order(struct console *console, const struct console_request *request,
+                      const struct console_response *response)
+{
+    char date[32], path[1100];
+    time_t now = time(NULL);
+    struct tm parts;
+    snprintf(path, sizeof path, "%s/events.log", console->crawl->directory);
+    if (!console->events && !(console->events = fopen(path, "ae")))
+        return;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+    fprintf(console->events, "%s\t%s\t%s %s\t%u\n", date, request->who, request->method, request->path,
+            response->status);
+    fflush(console->events);
+}
+
+static void tell_phase(struct console_response *response, const char *phase)
+{
+    fprintf(response->out, "{\"phase\": \"%s\"}\n", phase);
+}
+
+/* Whether the crawl is about to end: no order makes sense then. */
+static bool is_over(const struct console *console, struct console_response *response)
+{
+    enum crawl_phase phase = gate_phase(&console->crawl->gate);
+    if (phase != CRAWL_STOPPING && phase != CRAWL_ENDING)
+        return false;
+    console_response_fail(response, 409, "the crawl is %s", gate_phase_name(phase));
+    return true;
+}
+
+static void order_pause(struct console *console, const struct console_request *request,
+                        struct console_response *response)
+{
+    (void)request;
+    if (is_over(console, response))
+        return;
+    crawl_pause(console->crawl);
+    tell_phase(response, "paused");
+}
+
+static void order_resume(struct console *console, const struct console_request *request,
+                         struct console_response *response)
+{
+    (void)request;
+    if (is_over(console, response))
+        return;
+    crawl_unpause(console->crawl);
+    tell_phase(response, "running");
+}
+
+static void order_stop(struct console *console, const struct console_request *request,
+                       struct console_response *response)
+{
+    (void)request;
+    crawl_stop(console->crawl); /* a second time: at once */
+    tell_phase(response, "stopping");
+}
+
+static void order_reload(struct console *console, const struct console_request *request,
+                         struct console_response *response)
+{
+    (void)request;
+    if (!console->crawl->options->tuning_path) {
+        console_response_fail(response, 409, "the crawl was started without a tuning file (-c FILE)");
+        return;
+    }
+    crawl_reload(console->crawl);
+    response->status = 202;
+    fputs("{\"reload\": \"begun; the crawl's status tells how it ended\"}\n", response->out);
+}
+
+/* Which keys an order changes, and which it would if they were not fixed. */
+static void tell_keys(const struct tuning *before, const struct tuning *after, FILE *out)
+{
+    const char *comma = "";
+    fputs("{", out);
+    for (size_t i = 0; i < tuning_keys_count; i++) {
+        const struct tuning_key *key = &tuning_keys[i];
+        const char *was = (const char *)before + key->offset, *is = (const char *)after + key->offset;
+        size_t size = key->type == TUNING_LIST   ? TUNING_LIST_BYTES
+                      : key->type == TUNING_TEXT ? TUNING_TEXT_BYTES
+                      : key->type == TUNING_BOOL ? sizeof(bool)
+                                                 : sizeof(uint64_t);
+        bool is_text = key->type == TUNING_LIST || key->type == TUNING_TEXT;
+        if (is_text ? strcmp(was, is) == 0 : memcmp(was, is, size) == 0)
+            continue;
+        fprintf(out, "%s\"%s.%s\": \"%s\"", comma, key->section, key->name, tuning_key_is_live(key) ? "set" : "fixed");
+        comma = ", ";
+    }
+    fputs("}\n", out);
+}
+
+static void order_tuning(struct console *console, const struct console_request *request,
+                         struct console_response *response)
+{
+    static struct tuning before, after; /* large; the console has one thread */
+    struct tuning_error error;
+    before = *crawl_borrow_tuning(console->crawl);
+    crawl_return_tuning(console->crawl);
+    after = before;
+    if (!tuning_parse(&after, "the order", request->body, &error))
+        console_response_fail(response, 400, "%s", error.message);
+    else if (!crawl_patch_tuning(console->crawl, request->body))
+        console_response_fail(response, 503, "the last change is not taken over yet: try again");
+    else
+        tell_keys(&before, &after, response->out);
+}
+
+const struct route router_routes[] = {
+    {"GET", "/", GUARD_NOTHING, answer_page, "", "The page for browsers"},
+    {"GET", "/healthz", GUARD_NOTHING, answer_health, "", "200 if every thread of the crawl moves"},
+    {"GET", "/readyz", GUARD_NOTHING, answer_ready, "", "200 if the crawl runs and the disk has room"},
+    {"GET", "/metrics", GUARD_METRICS, answer_metrics, "", "Metrics for Prometheus, text format 0.0.4"},
+    {"GET", "/api/v1/crawl", GUARD_TOKEN, answer_crawl, "", "All counters: summary.json of now"},
+    {"GET", "/api/v1/events", GUARD_TOKEN, answer_events, "", "A sample each second, as server-sent events"},
+    {"GET", "/api/v1/samples", GUARD_TOKEN, answer_samples, "step after", "The history: arrays by name"},
+    {"GET", "/api/v1/tuning", GUARD_TOKEN, answer_tuning, "", "The tuning in force, as a tuning file"},
+    {"PATCH", "/api/v1/tuning", GUARD_ORDER, order_tuning, "",
+     "Changes keys that may change while a crawl runs; the body is a piece of a tuning file"},
+    {"POST", "/api/v1/pause", GUARD_ORDER, order_pause, "", "No new requests, until resume"},
+    {"POST", "/api/v1/resume", GUARD_ORDER, order_resume, "", "Goes on after a pause"},
+    {"POST", "/api/v1/stop", GUARD_ORDER, order_stop, "", "Ends the crawl in order; a second time: at once"},
+    {"POST", "/api/v1/reload", GUARD_ORDER, order_reload, "", "Reads the tuning file again"},
+    {"GET", "/api/v1/openapi.json", GUARD_TOKEN, answer_openapi, "", "This list"},
+};
+const size_t router_count = sizeof router_routes / sizeof router_routes[0];
+
+/* The methods of a path, "GET, PATCH"; empty: there is no such path. */
+static const char *methods_of(const char *path)
+{
+    static char methods[64];
+    methods[0] = '\0';
+    for (size_t i = 0; i < router_count; i++)
+        if (strcmp(router_routes[i].path, path) == 0) {
+            size_t len = strlen(methods);
+            snprintf(methods + len, sizeof methods - len, "%s%s", len ? ", " : "", router_routes[i].method);
+        }
+    return methods;
+}
+
+static const struct route *find(const struct console_request *request)
+{
+    for (size_t i = 0; i < router_count; i++)
+        if (strcmp(router_routes[i].path, request->path) == 0 && strcmp(router_routes[i].method, request->method) == 0)
+            return &router_routes[i];
+    return NULL;
+}
+
+/* The first name in the query that the route does not take. */
+static struct slice unknown_name(const struct route *route, const struct console_request *request)
+{
+    char names[128];
+    const char *list[QUERY_NAMES_MAX + 1] = {NULL};
+    unsigned count = 0;
+    snprintf(names, sizeof names, "%s", route->query);
+    for (char *save, *name = strtok_r(names, " ", &save); name && count < QUERY_NAMES_MAX;
+         name = strtok_r(NULL, " ", &save))
+        list[count++] = name;
+    return console_request_unknown(request, list);
+}
+
+static void route(struct console *console, const struct console_request *request, struct console_response *response)
+{
+    const char *why = "", *methods;
+    unsigned refused = guard_check_sender(&console->guard, request, &why);
+    if (refused) {
+        console_response_fail(response, refused, "%s", why);
+        return;
+    }
+    const struct route *found = find(request);
+    if (!found) {
+        methods = methods_of(request->path);
+        response->allow = methods[0] ? methods : NULL;
+        console_response_fail(response, methods[0] ? 405 : 404, "there is no %s %s", request->method, request->path);
+        return;
+    }
+    refused = guard_check_need(&console->guard, request, found->need, &why);
+    struct slice unknown = unknown_name(found, request);
+    if (refused)
+        console_response_fail(response, refused, "%s", why);
+    else if (unknown.len)
+        console_response_fail(response, 400, "%s takes no '%.*s'", found->path, (int)unknown.len, unknown.ptr);
+    else
+        found->answer(console, request, response);
+}
+
+void router_answer(struct console *console, const struct console_request *request, struct console_response *response)
+{
+    route(console, request, response);
+    if (strcmp(request->method, "GET") != 0)
+        log_order(console, request, response);
+}
+
+void router_write_openapi(FILE *out)
+{
+    fprintf(out,
+            "{\"openapi\": \"3.0.3\", \"info\": {\"title\": \"lycosa\", \"version\": \"%s\"},\n\"paths\": {",
+            LYCOSA_VERSION);
+    for (size_t i = 0; i < router_count; i++) {
+        const struct route *route = &router_routes[i];
+        bool is_first = i == 0 || strcmp(route[-1].path, route->path) != 0;
+        bool is_last = i + 1 == router_count || strcmp(route[1].path, route->path) != 0;
+        if (is_first)
+            fprintf(out, "%s\n\"%s\": {", i ? "," : "", route->path);
+        fprintf(out, "%s\"%s\": {\"summary\": ", is_first ? "" : ", ",
+                strcmp(route->method, "GET") == 0    ? "get"
+                : strcmp(route->method, "POST") == 0 ? "post"
+                                                     : "patch");
+        json_write_string(out, slice_of(route->summary));
+        fprintf(out, ", \"responses\": {\"default\": {\"description\": \"\"}}}%s", is_last ? "}" : "");
+    }
+    fputs("}}\n", out);
+}

@@ -1,0 +1,376 @@
+#include "engine/console/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A request while its body comes in. */
+struct exchange {
+    char *body;
+    size_t len;
+    bool is_too_long;
+};
+
+struct server_stream {
+    struct server_stream *next;
+    struct server *server;
+    struct MHD_Connection *connection;
+    uint64_t sent; /* the number of the last event */
+    bool is_suspended;
+};
+
+static const char strict_policy[] = "default-src 'none'; frame-ancestors 'none'";
+
+static const char *field(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+/* The reader of a stream. It must suspend the connection when there is nothing to send: returning 0 without that is asked
+ * again at once, for ever. A suspended connection is resumed by server_send. */
+static ssize_t read_stream(void *argument, uint64_t position, char *buffer, size_t bytes)
+{
+    struct server_stream *stream = argument;
+    struct server *server = stream->server;
+    (void)position;
+    if (stream->sent == server->event_number || server->event_len > bytes) {
+        stream->is_suspended = true;
+        MHD_suspend_connection(stream->connection);
+        return 0;
+    }
+    stream->sent = server->event_number;
+    memcpy(buffer, server->event, server->event_len);
+    return (ssize_t)server->event_len;
+}
+
+static void end_stream(void *argument)
+{
+    struct server_stream *stream = argument, **at = &stream->server->streams;
+    while (*at != stream)
+        at = &(*at)->next;
+    *at = stream->next;
+    stream->server->stream_count--;
+    free(stream);
+}
+
+/* NULL: there are as many as there may be. */
+static struct MHD_Response *begin_stream(struct server *server, struct MHD_Connection *connection)
+{
+    struct server_stream *stream =
+        server->stream_count < SERVER_STREAMS_MAX ? calloc(1, sizeof *stream) : NULL;
+    if (!stream)
+        return NULL;
+    *stream = (struct server_stream){.next = server->streams, .server = server, .connection = connection, .sent = server->event_number};
+    server->streams = stream;
+    server->stream_count++;
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SERVER_EVENT_BYTES, read_stream, stream, end_stream);
+}
+
+static void add_fields(struct MHD_Response *made, const struct console_response *response)
+{
+    MHD_add_response_header(made, "Content-Type", response->type);
+    MHD_add_response_header(made, "Content-Security-Policy", response->policy ? response->policy : strict_policy);
+    MHD_add_response_header(made, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(made, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(made, "Cache-Control", "no-store");
+    if (response->allow)
+        MHD_add_response_header(made, "Allow", response->allow);
+    if (response->status == 401)
+        MHD_add_response_header(made, "WWW-Authenticate", "Bearer");
+}
+
+static enum MHD_Result send_response(struct server *server, struct MHD_Connection *connection,
+                                     struct console_response *response)
+{
+    struct MHD_Response *made = NULL;
+    if (response->is_stream && response->status == 200) {
+        made = begin_stream(server, connection);
+        if (!made)
+            console_response_fail(response, 503, "%d streams are open; close one", SERVER_STREAMS_MAX);
+    }
+    bool good = console_response_finish(response);
+    if (!made && good)
+        made = MHD_create_response_from_buffer(response->len, response->text, MHD_RESPMEM_MUST_COPY);
+    free(response->text);
+    if (!made)
+        return MHD_NO;
+    add_fields(made, response);
+    enum MHD_Result result = MHD_queue_response(connection, response->status, made);
+    MHD_destroy_response(made);
+    return result;
+}
+
+static void name_sender(struct MHD_Connection *connection, struct console_request *request, char *who, size_t bytes)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const union MHD_ConnectionInfo *socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    request->is_local = info && info->client_addr && info->client_addr->sa_family == AF_UNIX;
+    request->who = who;
+    if (request->is_local && socket && getsockopt(socket->connect_fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+        snprintf(who, bytes, "uid %u", (unsigned)peer.uid);
+    else
+        snprintf(who, bytes, "token");
+}
+
+/* libmicrohttpd has decoded what it found behind the question mark; the query as it was sent is not kept, so it is put
+ * together again. */
+struct query {
+    char *text;
+    size_t len, size;
+};
+
+static void put_encoded(struct query *query, const char *text)
+{
+    for (; text && *text && query->len + 3 < query->size; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+        query->len += (size_t)snprintf(query->text + query->len, query->size - query->len, is_plain ? "%c" : "%%%02X", c);
+    }
+}
+
+static enum MHD_Result put_pair(void *argument, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct query *query = argument;
+    (void)kind;
+    if (query->len && query->len + 1 < query->size)
+        query->text[query->len++] = '&';
+    put_encoded(query, name);
+    if (query->len + 1 < query->size)
+        query->text[query->len++] = '=';
+    put_encoded(query, value);
+    return MHD_YES;
+}
+
+/* What a request is asked by, and its answer. */
+struct asked {
+    const char *method, *path;
+    const struct exchange *exchange;
+};
+
+static enum MHD_Result answer(struct server *server, struct MHD_Connection *connection, const struct asked *asked)
+{
+    static char text[SERVER_HEAD_BYTES_MAX];
+    struct query query = {.text = text, .size = sizeof text};
+    struct console_response response;
+    char who[32];
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, put_pair, &query);
+    struct console_request request = {.method = asked->method,
+                                      .path = asked->path,
+                                      .query = {text, query.len},
+                                      .host = field(connection, "Host"),
+                                      .origin = field(connection, "Origin"),
+                                      .fetch_site = field(connection, "Sec-Fetch-Site"),
+                                      .content_type = field(connection, "Content-Type"),
+                                      .authorization = field(connection, "Authorization"),
+                                      .body = {asked->exchange->body, asked->exchange->len}};
+    name_sender(connection, &request, who, sizeof who);
+    if (!console_response_begin(&response))
+        return MHD_NO;
+    if (asked->exchange->is_too_long)
+        console_response_fail(&response, 413, "a body may have %d bytes", SERVER_BODY_BYTES_MAX);
+    else
+        server->answer(server->owner, &request, &response);
+    return send_response(server, connection, &response);
+}
+
+static void take_body(struct exchange *exchange, const char *bytes, size_t len)
+{
+    char *longer = exchange->len + len <= SERVER_BODY_BYTES_MAX ? realloc(exchange->body, exchange->len + len) : NULL;
+    if (!longer) {
+        exchange->is_too_long = true;
+        return;
+    }
+    memcpy(longer + exchange->len, bytes, len);
+    exchange->body = longer;
+    exchange->len += len;
+}
+
+/* Called once for the head, once for each piece of the body, and once at its end. */
+static enum MHD_Result on_request(void *owner, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *bytes, size_t *len,
+                                  void **state)
+{
+    struct exchange *exchange = *state;
+    (void)version;
+    if (!exchange) {
+        *state = calloc(1, sizeof *exchange);
+        return *state ? MHD_YES : MHD_NO;
+    }
+    if (*len) {
+        take_body(exchange, bytes, *len);
+        *len = 0;
+        return MHD_YES;
+    }
+    return answer(owner, connection, &(struct asked){method, path, exchange});
+}
+
+static void on_done(void *owner, struct MHD_Connection *connection, void **state,
+                    enum MHD_RequestTerminationCode why)
+{
+    struct exchange *exchange = *state;
+    (void)owner, (void)connection, (void)why;
+    if (exchange)
+        free(exchange->body);
+    free(exchange);
+    *state = NULL;
+}
+
+/* What libmicrohttpd has to say is about clients, and nobody reads it. */
+static void be_silent(void *owner, const char *format, va_list arguments)
+{
+    (void)owner, (void)format, (void)arguments;
+}
+
+static struct MHD_Daemon *start_daemon(struct server *server, int listener)
+{
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
+                            server, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL, MHD_OPTION_LISTEN_SOCKET, listener,
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVER_CONNECTIONS_MAX,
+                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_SILENCE_S,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(2 * SERVER_HEAD_BYTES_MAX),
+                            MHD_OPTION_NOTIFY_COMPLETED, on_done, server, MHD_OPTION_END);
+}
+
+/* An address and port for bind; its length, or 0 if the text is no address. */
+static socklen_t read_address(const char *text, uint16_t port, struct sockaddr_storage *place)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)place;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)place;
+    memset(place, 0, sizeof *place);
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons(port);
+        return sizeof *four;
+    }
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(port);
+    return inet_pton(AF_INET6, text, &six->sin6_addr) == 1 ? sizeof *six : 0;
+}
+
+int server_listen(struct server *server, const char *address, uint16_t port)
+{
+    struct sockaddr_storage place;
+    socklen_t len = read_address(address, port, &place);
+    int yes = 1;
+    if (len == 0)
+        return -EINVAL;
+    server->listener = socket(place.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (server->listener < 0)
+        return -errno;
+    setsockopt(server->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(server->listener, (struct sockaddr *)&place, len) != 0 || listen(server->listener, 64) != 0 ||
+        getsockname(server->listener, (struct sockaddr *)&place, &len) != 0) {
+        int error = -errno;
+        close(server->listener);
+        server->listener = -1;
+        return error;
+    }
+    server->port = ntohs(((struct sockaddr_in *)&place)->sin_port); /* at the same place in both kinds */
+    return 0;
+}
+
+/* The path of a socket may have 107 bytes, that of a crawl more: the directory is named by its descriptor. */
+static int open_socket(const char *directory, const char *name)
+{
+    struct sockaddr_un place = {.sun_family = AF_UNIX};
+    int folder = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = folder < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
+    snprintf(place.sun_path, sizeof place.sun_path, "/proc/self/fd/%d/%s", folder, name);
+    if (fd >= 0) {
+        unlinkat(folder, name, 0);
+        mode_t mask = umask(0177); /* for its owner alone, from the first moment on */
+        if (bind(fd, (struct sockaddr *)&place, sizeof place) != 0 || listen(fd, 64) != 0)
+            error = -errno;
+        umask(mask);
+    } else {
+        error = -errno;
+    }
+    if (folder >= 0)
+        close(folder);
+    if (error && fd >= 0)
+        close(fd);
+    return error ? error : fd;
+}
+
+int server_start(struct server *server, const char *directory, const char *name)
+{
+    int socket = open_socket(directory, name);
+    if (socket < 0)
+        return socket;
+    server->daemons[0] = start_daemon(server, socket);
+    if (!server->daemons[0]) {
+        close(socket);
+        return -ENOMEM;
+    }
+    if (server->listener < 0)
+        return 0;
+    server->daemons[1] = start_daemon(server, server->listener);
+    if (!server->daemons[1])
+        return -ENOMEM;
+    server->listener = -1; /* the daemon's now */
+    return 0;
+}
+
+static int epoll_of(struct MHD_Daemon *daemon)
+{
+    const union MHD_DaemonInfo *info = daemon ? MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+    return info ? info->epoll_fd : -1;
+}
+
+void server_turn(struct server *server, int wait_ms)
+{
+    struct pollfd watched[2];
+    for (int i = 0; i < 2; i++) {
+        MHD_UNSIGNED_LONG_LONG timeout_ms;
+        watched[i] = (struct pollfd){.fd = epoll_of(server->daemons[i]), .events = POLLIN};
+        if (server->daemons[i] && MHD_get_timeout(server->daemons[i], &timeout_ms) == MHD_YES &&
+            timeout_ms < (unsigned)wait_ms)
+            wait_ms = (int)timeout_ms;
+    }
+    poll(watched, 2, wait_ms);
+    for (int i = 0; i < 2; i++)
+        if (server->daemons[i])
+            MHD_run(server->daemons[i]);
+}
+
+static void wake_streams(struct server *server)
+{
+    for (struct server_stream *stream = server->streams; stream; stream = stream->next)
+        if (stream->is_suspended) {
+            stream->is_suspended = false;
+            MHD_resume_connection(stream->connection);
+        }
+}
+
+void server_send(struct server *server, const char *event, size_t len)
+{
+    if (len > sizeof server->event)
+        return;
+    memcpy(server->event, event, len);
+    server->event_len = len;
+    server->event_number++;
+    wake_streams(server);
+}
+
+/* Connections may not be suspended when a daemon is stopped. */
+void server_fini(struct server *server)
+{
+    wake_streams(server);
+    for (int i = 0; i < 2; i++)
+        if (server->daemons[i])
+            MHD_stop_daemon(server->daemons[i]);
+    if (server->listener >= 0)
+        close(server->listener);
+    server->daemons[0] = server->daemons[1] = NULL;
+    server->listener = -1;
+}

@@ -1,0 +1,45 @@
+/* HTTP for the console, by libmicrohttpd: listeners, requests, streams of events. It knows no routes: each request goes
+ * to one function. Everything runs in the thread that calls server_turn. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/console/request.h"
+
+struct MHD_Daemon;
+struct server_stream;
+
+/* Each bound keeps an operator's door from becoming a burden for the crawl. */
+enum {
+    SERVER_CONNECTIONS_MAX = 64,
+    SERVER_STREAMS_MAX = 16,
+    SERVER_HEAD_BYTES_MAX = 16 << 10,
+    SERVER_BODY_BYTES_MAX = 1 << 20,
+    SERVER_SILENCE_S = 10,  /* to send a request, or to take an answer */
+    SERVER_EVENT_BYTES = 4096,
+};
+
+struct server {
+    /* Answers a request. `response` is begun; the caller finishes it. */
+    void (*answer)(void *owner, const struct console_request *request, struct console_response *response);
+    void *owner;
+    struct MHD_Daemon *daemons[2]; /* of the Unix socket, of TCP; NULL: none */
+    int listener;                  /* of TCP, until server_start; -1: none */
+    uint16_t port;
+    struct server_stream *streams;
+    unsigned stream_count;
+    uint64_t event_number;
+    size_t event_len;
+    char event[SERVER_EVENT_BYTES]; /* the latest: what every stream gets next */
+};
+
+/* Opens a TCP listener on an address, for server_start; port 0: any. 0 or a negative errno. */
+int server_listen(struct server *server, const char *address, uint16_t port);
+/* Begins to answer, on the Unix socket `path` (replaced if it is there) and the listener. 0 or a negative errno. */
+int server_start(struct server *server, const char *directory, const char *name);
+/* Handles what there is, and waits for more up to wait_ms. */
+void server_turn(struct server *server, int wait_ms);
+/* An event for every stream: a reader that is slow misses those in between. */
+void server_send(struct server *server, const char *event, size_t len);
+void server_fini(struct server *server);

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""The console of a running crawl: what it tells agrees with the crawl, orders do what they say, strangers are refused, and
+bad clients do not hold up the crawl."""
+import http.client
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from simulated import BUILD, IMPATIENT, RUDE, Web, main, merge, tuning_text, wait_until  # noqa: E402
+
+POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200ms", "host-min-idle": "50ms",
+                         "address-min-idle": "20ms"}}
+AUDIT = ["--ratio", "1", "--ip-ratio", "1", "--burst-ms", "200", "--min-idle-ms", "50", "--ip-min-idle-ms", "20"]
+ORDER_TYPE = "text/plain;charset=utf-8"
+
+
+class Running:
+    """A crawl with a dashboard."""
+
+    def __init__(self, web, tuning, *arguments):
+        self.directory = web.directory / f"running-{random.randrange(1 << 30)}"
+        path = web.directory / "running.ini"
+        path.write_text(tuning_text(merge({"scope": {"mode": "any"}, "net": {"dns-servers": web.dns},
+                                           "control": {"listen": "127.0.0.1:0"}}, IMPATIENT, tuning)))
+        self.process = subprocess.Popen([BUILD / "lycosa", "crawl", "-c", path, "-o", self.directory, *arguments, web.seeds()],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: (self.directory / "control.json").exists() and self.info() or self.process.poll() is not None, "the console to open")
+        info = self.info()
+        self.token = info["token"]
+        self.port = int(info["url"].split(":")[2].split("/")[0])
+
+    def info(self):
+        try:
+            return json.loads((self.directory / "control.json").read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def ask(self, method, path, headers=None, body=None, token=True):
+        """By TCP, as a browser does: status, headers, text."""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        fields = {"Authorization": f"Bearer {self.token}"} if token else {}
+        if method != "GET":
+            fields["Content-Type"] = ORDER_TYPE
+        fields.update(headers or {})
+        client.request(method, path, body, {k: v for k, v in fields.items() if v is not None})
+        reply = client.getresponse()
+        text = reply.read().decode()
+        client.close()
+        return reply.status, dict(reply.headers), text
+
+    def crawl(self):
+        status, _, text = self.ask("GET", "/api/v1/crawl")
+        assert status == 200, text
+        return json.loads(text)
+
+    def ctl(self, *arguments, code=0, **process):
+        done = subprocess.run([BUILD / "lycosa", "ctl", self.directory, *arguments], capture_output=True, text=True,
+                              timeout=60, **process)
+        assert done.returncode == code, (arguments, done)
+        return done.stdout + done.stderr
+
+    def finish(self):
+        out, errors = self.process.communicate(timeout=300)
+        assert self.process.returncode == 0, (self.process.returncode, out, errors)
+        return json.loads((self.directory / "summary.json").read_text())
+
+    def fetched(self):
+        rows = [line.split() for line in (self.directory / "crawl.log").read_text().splitlines()]
+        return sorted(row[3] for row in rows if int(row[1]) > 0)
+
+
+def test_pause_and_resume():
+    """No request comes while it is paused, and the resumed crawl is exact and polite."""
+    with Web("--hosts", "40", "--pages", "30", "--seed", "5", "--crawl-delay-ms", "200") as web:
+        with Running(web, merge(POLITE, {"crawl": {"max-time": "10m"}})) as crawl:
+            wait_until(lambda: crawl.crawl()["pages"] > 100, "pages")
+            assert json.loads(crawl.ctl("pause"))["phase"] == "paused"
+            wait_until(lambda: crawl.ask("GET", "/readyz")[0] == 503, "the pause")
+            assert crawl.ask("GET", "/healthz")[0] == 200
+            last = None
+            while last != (last := crawl.crawl()["requests"]):  # what was in flight has ended
+                time.sleep(1.2)
+            ran = crawl.crawl()["running_seconds"]
+            time.sleep(3)
+            now = crawl.crawl()
+            assert now["requests"] == last, (now["requests"], last)
+            assert now["phase"] == "paused" and now["diagnosis"].startswith("paused"), now["diagnosis"]
+            assert now["running_seconds"] - ran < 1, "the clock of a paused crawl stands still"
+            assert json.loads(crawl.ctl("resume"))["phase"] == "running"
+            summary = crawl.finish()
+            assert summary["end"] == "complete", summary["end"]
+            assert summary["running_seconds"] < summary["seconds"] - 3, summary
+            assert summary["fetch_us"]["max"] < 600e6 and summary["first_byte_us"]["max"] < 600e6, summary["fetch_us"]
+            assert crawl.fetched() == sorted(web.truth())
+        text, violations = web.audit(*AUDIT)
+        assert violations == 0, text
+
+
+def test_random_orders():
+    """Any orders in any sequence: the set is the same in the end."""
+    rng = random.Random(1)
+    count = 1000 if os.environ.get("LYCOSA_LONG") == "ON" else 100
+    with Web("--hosts", "30", "--pages", "20", "--seed", "6", "--rtt-ms", "20", "--crawl-delay-ms", "200") as web:
+        with Running(web, POLITE) as crawl:
+            for _ in range(count):
+                order = rng.choice(["pause", "resume", "resume", "reload", "tuning"])
+                if order == "tuning":
+                    key = rng.choice(["[net]\nbandwidth = 10MB", "[net]\nbandwidth = 0", "[crawl]\nmax-time = 1h",
+                                      "[status]\ninterval = 1s", "[net]\nbandwidth = much", "[store]\nkind = none"])
+                    status = crawl.ask("PATCH", "/api/v1/tuning", body=key)[0]
+                    assert status in (200, 400, 503), status
+                else:
+                    status = crawl.ask("POST", f"/api/v1/{order}")[0]
+                    assert status in (200, 202), (order, status)
+            crawl.ask("POST", "/api/v1/resume")
+            crawl.ask("PATCH", "/api/v1/tuning", body="[net]\nbandwidth = 0")
+            assert crawl.finish()["end"] == "complete"
+            assert crawl.fetched() == sorted(web.truth())
+            orders = (crawl.directory / "events.log").read_text().splitlines()
+            assert len(orders) == count + 2 and "\ttoken\tPOST /api/v1/resume\t200" in orders[-2], orders[-2:]
+
+
+def test_tuning():
+    """A live key takes effect, a fixed one is named as fixed, a wrong one with the nearest."""
+    with Web("--hosts", "20", "--pages", "400", "--plain") as web:
+        with Running(web, merge(RUDE, {"net": {"bandwidth": "100KB"}})) as crawl:
+            answer = json.loads(crawl.ctl("set", "net.bandwidth=2MB", "crawl.threads=7"))
+            assert answer == {"net.bandwidth": "set", "crawl.threads": "fixed"}, answer
+            wait_until(lambda: "bandwidth = 2MB\n" in crawl.ctl("tuning"), "the key to be set")
+            assert "threads = 1\n" in crawl.ctl("tuning")
+            before, begun = crawl.crawl()["bytes_received"], time.monotonic()
+            wait_until(lambda: crawl.crawl()["bytes_received"] > before + 4e6, "4 MB")
+            rate = (crawl.crawl()["bytes_received"] - before) / (time.monotonic() - begun)
+            assert rate < 2.6e6, rate  # the machine may be too busy for all of it, but more than that is not allowed
+            assert "nearest is bandwidth" in crawl.ctl("set", "net.bandwith=1MB", code=1)
+            assert "SECTION.KEY=VALUE" in crawl.ctl("set", "bandwidth", code=2)
+            assert json.loads(crawl.ctl("set", input="[net]\nbandwidth = 0\n")) == {"net.bandwidth": "set"}
+            assert crawl.ctl("stop").strip() == '{"phase": "stopping"}'
+            crawl.process.communicate(timeout=60)
+            assert crawl.process.returncode == 11, crawl.process.returncode
+        assert not (crawl.directory / "control.sock").exists() and not (crawl.directory / "control.json").exists()
+        assert "no crawl runs there" in crawl.ctl("status", code=1)
+
+
+def test_strangers_are_refused():
+    with Web("--hosts", "5", "--pages", "5") as web:
+        with Running(web, merge(RUDE, {"net": {"bandwidth": "1KB"}})) as crawl:
+            own = f"127.0.0.1:{crawl.port}"
+            for status, method, path, headers, token in [
+                    (200, "GET", "/", {}, False), (200, "GET", "/healthz", {}, False), (200, "GET", "/metrics", {}, False),
+                    (401, "GET", "/api/v1/crawl", {}, False), (200, "GET", "/api/v1/crawl", {}, True),
+                    (401, "GET", "/api/v1/crawl", {"Authorization": "Bearer x"}, False),
+                    (403, "GET", "/", {"Host": "evil.example"}, True), (403, "GET", "/", {"Host": f"evil.example:{crawl.port}"}, True),
+                    (200, "GET", "/", {"Host": f"localhost:{crawl.port}"}, True),
+                    (403, "GET", "/metrics", {"Origin": "http://evil.example"}, True),
+                    (200, "GET", "/metrics", {"Origin": f"http://{own}"}, True),
+                    (403, "POST", "/api/v1/pause", {"Sec-Fetch-Site": "cross-site"}, True),
+                    (401, "POST", "/api/v1/pause", {}, False), (415, "POST", "/api/v1/pause", {"Content-Type": "text/plain"}, True),
+                    (415, "POST", "/api/v1/stop", {"Content-Type": None}, True), (405, "GET", "/api/v1/pause", {}, True),
+                    (405, "DELETE", "/", {}, True), (404, "GET", "/api/v1/nothing", {}, True), (404, "GET", "/../etc/passwd", {}, True),
+                    (400, "GET", "/api/v1/samples?stop=1", {}, True), (400, "GET", "/api/v1/samples?step=7", {}, True),
+                    (400, "GET", "/api/v1/samples?step=-1", {}, True), (200, "GET", "/api/v1/samples?step=10&after=0", {}, True)]:
+                got, fields, text = crawl.ask(method, path, headers, token=token)
+                assert got == status, (got, status, method, path, headers, text[:200])
+                assert not [name for name in fields if name.lower().startswith("access-control")], fields
+                assert fields["X-Content-Type-Options"] == "nosniff" and "default-src 'none'" in fields["Content-Security-Policy"]
+                assert status == 200 or "error" in json.loads(text), text
+            assert crawl.crawl()["phase"] == "running"
+            assert crawl.ask("PATCH", "/api/v1/tuning", body="x" * (1 << 20 | 1))[0] == 413
+            assert (crawl.directory / "control.sock").stat().st_mode & 0o777 == 0o600
+            assert (crawl.directory / "control.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_listen_is_checked():
+    with Web("--hosts", "2", "--pages", "2") as web, socket.create_server(("127.0.0.1", 0)) as taken:
+        for listen, words in [("0.0.0.0:0", "control.token-file"), ("nowhere", "ADDRESS:PORT"), ("127.0.0.1:99999", "ADDRESS:PORT"),
+                              (f"127.0.0.1:{taken.getsockname()[1]}", "in use")]:
+            path = web.directory / "bad.ini"
+            path.write_text(f"[control]\nlisten = {listen}\n")
+            done = subprocess.run([BUILD / "lycosa", "crawl", "-c", path, "-o", web.directory / "bad", web.seeds()],
+                                  capture_output=True, text=True, timeout=60)
+            assert done.returncode == 4 and words in done.stderr, done
+            assert not (web.directory / "bad").exists()
+
+
+def test_bad_clients():
+    """Garbage, connections that say nothing, streams that nobody reads: the crawl does not notice, the door stays open."""
+    rng = random.Random(2)
+    with Web("--hosts", "30", "--pages", "30", "--crawl-delay-ms", "200") as web:
+        with Running(web, POLITE) as crawl:
+            silent = [socket.create_connection(("127.0.0.1", crawl.port)) for _ in range(20)]
+            streams = []
+            for _ in range(20):
+                stream = socket.create_connection(("127.0.0.1", crawl.port))
+                stream.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost:{crawl.port}\r\n"
+                               f"Authorization: Bearer {crawl.token}\r\n\r\n".encode())
+                streams.append(stream)
+            codes = sorted(stream.recv(12) for stream in streams)
+            assert codes.count(b"HTTP/1.1 200") == 16 and codes.count(b"HTTP/1.1 503") == 4, codes
+            for _ in range(2000):
+                with socket.create_connection(("127.0.0.1", crawl.port)) as client:
+                    try:
+                        client.sendall(rng.randbytes(rng.randrange(200)) + b"\r\n\r\n")
+                    except OSError:
+                        pass
+            for stream in streams + silent:
+                stream.close()
+            wait_until(lambda: "alive" in crawl.ctl("health"), "an answer")
+            assert crawl.finish()["end"] == "complete"
+            assert crawl.fetched() == sorted(web.truth())
+        text, violations = web.audit(*AUDIT)
+        assert violations == 0, text
+
+
+def series(text):
+    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line and line[0] != "#"}
+
+
+def test_metrics():
+    """Clean by promtool, bounded, and what Prometheus scrapes is what the crawl has counted."""
+    with Web("--hosts", "20", "--pages", "20") as web:
+        with Running(web, merge(POLITE, {"net": {"bandwidth": "300KB"}})) as crawl:
+            wait_until(lambda: crawl.crawl()["pages"] > 5, "pages")
+            crawl.ctl("pause")
+            time.sleep(2.5)
+            text = crawl.ctl("metrics")
+            found = series(text)
+            assert found["lycosa_pages_total"] == crawl.crawl()["pages"]
+            assert found['lycosa_phase{phase="paused"}'] == 1
+            assert found["lycosa_fetch_duration_seconds_count"] == found['lycosa_fetch_duration_seconds_bucket{le="+Inf"}'] > 0
+            assert len(found) <= 600, len(found)
+            if not shutil.which("promtool") or not shutil.which("prometheus"):
+                print("skipped the scrape: no prometheus (tools/setup --all)")
+                return
+            checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
+            assert checked.returncode == 0 and not checked.stdout + checked.stderr, checked
+            scrape(crawl, found)
+
+
+def scrape(crawl, found):
+    with tempfile.TemporaryDirectory() as folder:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        config = Path(folder) / "prometheus.yml"
+        config.write_text("global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: lycosa\n  static_configs:\n"
+                          f"  - targets: ['127.0.0.1:{crawl.port}']\n")
+        server = subprocess.Popen(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data",
+                                   f"--web.listen-address=127.0.0.1:{port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def ask(query):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?query={query}", timeout=10) as reply:
+                    result = json.load(reply)["data"]["result"]
+                    return float(result[0]["value"][1]) if result else None
+            except OSError:
+                return None
+        try:
+            wait_until(lambda: ask("up") == 1, "a scrape")
+            wait_until(lambda: ask("lycosa_pages_total") == found["lycosa_pages_total"], "the counter")
+        finally:
+            server.kill()
+            server.wait()
+
+
+if __name__ == "__main__":
+    main([test_pause_and_resume, test_random_orders, test_tuning, test_strangers_are_refused, test_listen_is_checked,
+          test_bad_clients, test_metrics])

@@ -1,0 +1,84 @@
+#include "engine/console/router.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/console/console.h"
+#include "tests/support/check.h"
+
+static struct console console;
+static struct crawl crawl;
+static struct console_response response;
+
+static unsigned ask(const char *method, const char *path, const char *query)
+{
+    struct console_request request = {
+        .method = method, .path = path, .query = slice_of(query), .is_local = true, .who = "uid 0", .body = {"", 0}};
+    console.crawl = &crawl;
+    crawl.directory = "/nowhere"; /* orders are not logged */
+    CHECK(console_response_begin(&response));
+    router_answer(&console, &request, &response);
+    CHECK(console_response_finish(&response));
+    return response.status;
+}
+
+TEST(the_document_has_every_route_once)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    router_write_openapi(out);
+    fclose(out);
+    for (size_t i = 0; i < router_count; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "\"%s\": {", router_routes[i].path);
+        char *found = strstr(text, path);
+        CHECK(found && !strstr(found + 1, path));
+        CHECK(strstr(text, router_routes[i].summary));
+    }
+    free(text);
+}
+
+/* Whatever changes something is an order, and nothing else is. */
+TEST(orders_are_guarded_as_such)
+{
+    for (size_t i = 0; i < router_count; i++) {
+        bool is_get = strcmp(router_routes[i].method, "GET") == 0;
+        CHECK((router_routes[i].need == GUARD_ORDER) == !is_get);
+        if (strncmp(router_routes[i].path, "/api/", 5) == 0)
+            CHECK(router_routes[i].need >= GUARD_TOKEN);
+    }
+}
+
+TEST(wrong_requests_are_told_apart)
+{
+    CHECK_INT(ask("GET", "/nowhere", ""), 404);
+    free(response.text);
+    CHECK_INT(ask("GET", "/api/v1/pause", ""), 405);
+    CHECK_STR(response.allow, "POST");
+    free(response.text);
+    CHECK_INT(ask("POST", "/api/v1/tuning", ""), 405);
+    CHECK_STR(response.allow, "GET, PATCH");
+    free(response.text);
+    CHECK_INT(ask("POST", "/api/v1/pause", "now=1"), 400);
+    CHECK_STR(response.text, "{\"error\": \"/api/v1/pause takes no 'now'\"}\n");
+    free(response.text);
+}
+
+TEST(orders_reach_the_crawl)
+{
+    CHECK_INT(ask("POST", "/api/v1/pause", ""), 200);
+    CHECK_STR(response.text, "{\"phase\": \"paused\"}\n");
+    free(response.text);
+    CHECK(lf_load(&crawl.is_pausing, relaxed));
+    CHECK_INT(ask("POST", "/api/v1/resume", ""), 200);
+    free(response.text);
+    CHECK(!lf_load(&crawl.is_pausing, relaxed));
+    CHECK_INT(ask("POST", "/api/v1/stop", ""), 200);
+    free(response.text);
+    CHECK_INT(lf_load(&crawl.stops, relaxed), 1);
+    gate_set_phase(&crawl.gate, CRAWL_STOPPING);
+    CHECK_INT(ask("POST", "/api/v1/pause", ""), 409);
+    free(response.text);
+    CHECK(!lf_load(&crawl.is_pausing, relaxed));
+}

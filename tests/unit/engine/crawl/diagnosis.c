@@ -1,0 +1,73 @@
+#include "engine/crawl/diagnosis.h"
+
+#include "tests/support/check.h"
+
+static struct status status;
+
+static const char *sentence(void)
+{
+    static char text[DIAGNOSIS_BYTES];
+    diagnosis_write(&status, text, sizeof text);
+    return text;
+}
+
+static void begin(enum limited_by by, double share)
+{
+    status = (struct status){.next_due_s = -1};
+    status.limited[by] = share;
+}
+
+TEST(nothing_is_said_before_something_is_known)
+{
+    begin(LIMITED_WORK, 0);
+    CHECK_STR(sentence(), "");
+}
+
+TEST(politeness_tells_who_rests)
+{
+    begin(LIMITED_POLITENESS, 0.97);
+    status.limited[LIMITED_WORK] = 0.03;
+    status.hosts[HOST_RESTING] = 414;
+    status.hosts[HOST_READY] = 7;
+    status.next_due_s = 0.84;
+    CHECK_STR(sentence(), "politeness 97%: 414 hosts rest, 7 wait for their address, the next is due in 0.8 s; work 3%");
+    status.hosts[HOST_RESTING] = 1;
+    status.hosts[HOST_READY] = 0;
+    status.next_due_s = 0.02;
+    CHECK_STR(sentence(), "politeness 97%: 1 host rests; work 3%");
+}
+
+TEST(a_key_is_named_where_one_helps)
+{
+    begin(LIMITED_CONNECTIONS, 0.995);
+    stats_set(&status.now.connections, 1000);
+    CHECK_STR(sentence(), "connections 100%: all 1000 are in use; net.connections allows more");
+    begin(LIMITED_MEMORY, 1);
+    CHECK_STR(sentence(), "memory 100%: pages wait for memory; memory.pages gives more");
+}
+
+TEST(a_pause_is_told_from_the_end)
+{
+    begin(LIMITED_PAUSED, 1);
+    status.phase = CRAWL_PAUSED;
+    CHECK_STR(sentence(), "paused 100%: the crawl is paused");
+    status.phase = CRAWL_STOPPING;
+    CHECK_STR(sentence(), "paused 100%: the crawl is about to end");
+}
+
+/* summary.json writes it as it is, and it fits. */
+TEST(no_sentence_is_cut_or_needs_escapes)
+{
+    for (int by = 0; by < LIMITED_COUNT; by++) {
+        begin((enum limited_by)by, 0.6);
+        status.limited[by ? 0 : 1] = 0.4;
+        stats_set(&status.now.connections, UINT64_MAX);
+        for (int state = 0; state < HOST_STATES; state++)
+            status.hosts[state] = INT64_MAX / 4;
+        status.unwritten_bytes = UINT64_MAX;
+        status.next_due_s = 1e9;
+        const char *text = sentence();
+        CHECK(strchr(text, '"') == NULL && strchr(text, '\\') == NULL);
+        CHECK_STR(text + strlen(text) - 3, "40%");
+    }
+}
