@@ -30,10 +30,6 @@ const char *check_corpus(const char *relative);
 /* The whole file, NUL-terminated, malloc'ed; ends the test if it cannot be read. */
 char *check_read_file(const char *path, size_t *len);
 
-/* How long a step on a loop may take in a test, in nanoseconds. The bound is 5 ms on a machine of its own (the steps take 3 ms
- * there); a processor that others share was seen to take twice as long. Work that is not divided into steps takes 24 ms and more. */
-#define CHECK_STEP_NS UINT64_C(15000000)
-
 #define TEST(test_name)                                                                                      \
     static void test_##test_name(void);                                                                      \
     __attribute__((constructor)) static void register_##test_name(void)                                      \

@@ -3,23 +3,15 @@
 
 #include <libdeflate.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "engine/content/limits.h"
 #include "engine/robots/robots_tag.h"
-#include "lockfree/clock.h"
+#include "tests/support/pace.h"
 #include "tests/unit/engine/crawl/harvest_frame.h"
 #include "tests/unit/engine/crawl/journal_records.h"
 
 #define LONG_BYTES    (4u << 20)
 #define HOSTILE_BYTES (16u << 20)
-
-/* The instrumented program takes many times as long. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
 
 static struct buffer_pool pool;
 static struct reader reader;
@@ -71,22 +63,15 @@ static void read_page(const char *type, const char *coding, struct slice body)
     CHECK(!reader.owner && reader.phase == READER_IDLE);
 }
 
-static uint64_t thread_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * CLOCK_NS_PER_S + (uint64_t)time.tv_nsec;
-}
-
 /* A part at a time; the longest of them in nanoseconds of this thread. */
 static uint64_t longest_part(const char *type, const char *coding, struct slice body)
 {
-    uint64_t longest = 0, before = thread_ns();
+    uint64_t longest = 0, before = pace_thread_ns();
     unsigned parts = 1;
     begin_page(type, coding, body);
     for (bool is_read = false; !is_read; parts++) {
         is_read = reader_run(&reader, 0);
-        uint64_t now = thread_ns();
+        uint64_t now = pace_thread_ns();
         longest = now - before > longest ? now - before : longest;
         before = now;
     }
@@ -227,7 +212,6 @@ TEST(no_part_takes_long)
 {
     SKIP_IF_SLOWED_DOWN();
     begin_reader(256 << 20);
-    const uint64_t limit = (IS_SANITIZED ? 100 : 5) * CLOCK_NS_PER_MS;
     static const struct {
         const char *type, *head, *unit;
     } kinds[] = {
@@ -254,6 +238,7 @@ TEST(no_part_takes_long)
         uint64_t coded = quietest(kinds[i].type, "gzip", packed(body));
         printf("%s %s: %.2f ms, packed %.2f ms\n", kinds[i].type, kinds[i].unit, (double)plain / 1e6,
                (double)coded / 1e6);
+        const uint64_t limit = pace_bound_ns(5);
         CHECK(plain < limit && coded < limit);
     }
     finish_reader();
@@ -264,7 +249,6 @@ TEST(no_part_of_a_hostile_document_takes_long)
 {
     SKIP_IF_SLOWED_DOWN();
     begin_reader(256 << 20);
-    const uint64_t limit = (IS_SANITIZED ? 100 : 5) * CLOCK_NS_PER_MS;
     static const struct {
         const char *type, *head, *unit;
         bool reads_styles;
@@ -302,7 +286,7 @@ TEST(no_part_of_a_hostile_document_takes_long)
         reads_styles = kinds[i].reads_styles;
         uint64_t longest = quietest(kinds[i].type, "", numbered(kinds[i].head, kinds[i].unit, HOSTILE_BYTES));
         printf("%s %s%s: %.2f ms\n", kinds[i].type, kinds[i].head, kinds[i].unit, (double)longest / 1e6);
-        CHECK(longest < limit);
+        CHECK(longest < pace_bound_ns(5));
     }
     reads_styles = false;
     finish_reader();

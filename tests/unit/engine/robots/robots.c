@@ -2,16 +2,9 @@
 #include "engine/robots/robots.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "tests/support/check.h"
-
-/* The instrumented program takes many times as long. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
+#include "tests/support/pace.h"
 
 static struct robots *compile(const char *text)
 {
@@ -117,13 +110,6 @@ TEST(every_prefix)
     }
 }
 
-static uint64_t thread_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* `unit` again and again, each '#' of it a number. */
 static size_t fill(char *text, size_t size, const char *unit)
 {
@@ -151,13 +137,13 @@ TEST(no_file_takes_long)
         void *buffer = calloc(1, robots_size(len));
         uint64_t least = UINT64_MAX;
         for (int round = 0; round < 5; round++) {
-            uint64_t begin = thread_ns();
+            uint64_t begin = pace_thread_ns();
             robots_compile(buffer, (struct slice){text, len}, SLICE("lycosa"));
-            uint64_t spent = thread_ns() - begin;
+            uint64_t spent = pace_thread_ns() - begin;
             least = spent < least ? spent : least;
         }
         printf("%.*s: %.2f ms\n", (int)strcspn(units[i], "\r\n"), units[i], (double)least / 1e6);
-        CHECK(least < (IS_SANITIZED ? 100 : 8) * UINT64_C(1000000));
+        CHECK(least < pace_bound_ns(8));
         free(buffer);
     }
     free(text);

@@ -3,17 +3,10 @@
 
 #include <libdeflate.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "lockfree/clock.h"
 #include "tests/support/check.h"
 #include "tests/support/json.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
+#include "tests/support/pace.h"
 
 #define HTML  SLICE("text/html; charset=utf-8")
 #define PLAIN SLICE("text/plain; charset=utf-8")
@@ -28,13 +21,6 @@ static void begin(void)
     CHECK(page_line_init(&line, &tuning));
 }
 
-static uint64_t thread_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * CLOCK_NS_PER_S + (uint64_t)time.tv_nsec;
-}
-
 /* Makes the line; returns the longest step in nanoseconds of this thread. */
 static uint64_t make(const struct unpack_body *body)
 {
@@ -42,9 +28,9 @@ static uint64_t make(const struct unpack_body *body)
     bool is_done = false;
     page_line_begin(&line, body);
     while (!is_done) {
-        uint64_t before = thread_ns();
+        uint64_t before = pace_thread_ns();
         is_done = page_line_step(&line, &page);
-        uint64_t taken = thread_ns() - before;
+        uint64_t taken = pace_thread_ns() - before;
         longest = taken > longest ? taken : longest;
     }
     return longest;
@@ -230,7 +216,7 @@ static void check_steps(struct slice type, const char *pattern, bool is_packed)
         uint64_t longest = make(&body);
         least = longest < least ? longest : least;
     }
-    if (!IS_SANITIZED && least >= CHECK_STEP_NS)
+    if (least >= pace_bound_ns(8))
         check_failed(__FILE__, __LINE__, "%llu ns for \"%s\"", (unsigned long long)least, pattern);
     if (is_packed)
         free((char *)packed.ptr);

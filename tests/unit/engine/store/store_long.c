@@ -1,16 +1,7 @@
 /* Long pages: step by step, beside short ones, given up in the middle, without room in the middle. */
-#include <time.h>
-
 #include "engine/store/limits.h"
-#include "lockfree/clock.h"
+#include "tests/support/pace.h"
 #include "tests/unit/engine/store/store_frame.h"
-
-/* The instrumented program takes many times as long. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
 
 enum { LONG_BYTES = 10 << 20 };
 
@@ -55,16 +46,9 @@ static struct store_page make(char *buffer, size_t len, enum text text)
     return page;
 }
 
-static uint64_t thread_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * CLOCK_NS_PER_S + (uint64_t)time.tv_nsec;
-}
-
 static void note_longest(uint64_t *longest, uint64_t *before)
 {
-    uint64_t now = thread_ns();
+    uint64_t now = pace_thread_ns();
     *longest = now - *before > *longest ? now - *before : *longest;
     *before = now;
 }
@@ -72,14 +56,14 @@ static void note_longest(uint64_t *longest, uint64_t *before)
 /* Stores the page a step at a time; returns the longest step in nanoseconds of this thread. */
 static uint64_t longest_step(const struct store_page *page, unsigned *steps)
 {
-    uint64_t longest = 0, before = thread_ns();
+    uint64_t longest = 0, before = pace_thread_ns();
     enum store_progress progress = STORE_MORE;
     *steps = 0;
     while (progress != STORE_READY) {
         progress = store_prepare(&store, page, 0);
         note_longest(&longest, &before);
         CHECK_INT(outlet_drain(&store.outlet), 0);
-        before = thread_ns();
+        before = pace_thread_ns();
         ++*steps;
     }
     CHECK(store_finish(&store, page));
@@ -101,7 +85,7 @@ static void check_steps(struct effort effort, enum text text, size_t len)
         least = longest < least ? longest : least;
         CHECK(steps >= 2 * (len / PACKER_STEP_BYTES));
     }
-    CHECK(IS_SANITIZED || least < CHECK_STEP_NS);
+    CHECK(least < pace_bound_ns(8));
     finish();
     struct summary summary = check_files();
     CHECK_INT(summary.responses, 3);
@@ -128,13 +112,13 @@ static void check_longest_whole(struct effort effort, enum text text)
         uint64_t longest = 0;
         struct store_page page = make(long_buffer, store.whole_bytes - (sizeof HEAD - 1), text);
         page.payload_digest = NULL; /* as if the caller made it */
-        uint64_t before = thread_ns();
+        uint64_t before = pace_thread_ns();
         CHECK(store_add(&store, &page));
         note_longest(&longest, &before);
         least = longest < least ? longest : least;
         CHECK_INT(outlet_drain(&store.outlet), 0);
     }
-    CHECK(IS_SANITIZED || least < CHECK_STEP_NS);
+    CHECK(least < pace_bound_ns(8));
     finish();
     CHECK_INT(check_files().responses, 3);
 }
