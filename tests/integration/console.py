@@ -203,7 +203,7 @@ def test_bad_clients():
     """Garbage, connections that say nothing, streams that nobody reads: the crawl does not notice, the door stays open."""
     rng = random.Random(2)
     with Web("--hosts", "30", "--pages", "30", "--crawl-delay-ms", "200") as web:
-        with Running(web, POLITE) as crawl:
+        with Running(web, merge(POLITE, {"net": {"bandwidth": "100KB"}})) as crawl:  # so that it outlasts them
             silent = [socket.create_connection(("127.0.0.1", crawl.port)) for _ in range(20)]
             streams = []
             for _ in range(20):
@@ -213,7 +213,7 @@ def test_bad_clients():
                 streams.append(stream)
             codes = sorted(stream.recv(12) for stream in streams)
             assert codes.count(b"HTTP/1.1 200") == 16 and codes.count(b"HTTP/1.1 503") == 4, codes
-            for _ in range(2000):
+            for _ in range(1000):
                 with socket.create_connection(("127.0.0.1", crawl.port)) as client:
                     try:
                         client.sendall(rng.randbytes(rng.randrange(200)) + b"\r\n\r\n")
@@ -222,6 +222,7 @@ def test_bad_clients():
             for stream in streams + silent:
                 stream.close()
             wait_until(lambda: "alive" in crawl.ctl("health"), "an answer")
+            crawl.ctl("set", "net.bandwidth=0")
             assert crawl.finish()["end"] == "complete"
             assert crawl.fetched() == sorted(web.truth())
         text, violations = web.audit(*AUDIT)
