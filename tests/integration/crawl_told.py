@@ -247,8 +247,10 @@ def on_terminal(web, tuning, *arguments, rows=24, columns=40):
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     path, out = web.directory / "tuning.ini", web.directory / "crawl"
     path.write_text(tuning_text(merge({"scope": {"mode": "any"}, "net": {"dns-servers": web.dns}}, tuning)))
+    # The tests themselves may have been started by nohup.
     process = subprocess.Popen([BUILD / "lycosa", "crawl", "-c", path, "-o", out, *arguments], stdin=slave, stdout=slave,
-                               stderr=slave, start_new_session=True)
+                               stderr=slave, start_new_session=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
     os.close(slave)
     return process, master, out
 
