@@ -83,10 +83,13 @@ static uint64_t look(void *owner, uint64_t now_ns)
 {
     struct crawl *crawl = owner;
     struct end_facts facts = facts_of(crawl, now_ns);
-    end_decide(&crawl->end, &facts, &crawl_tuning(crawl)->live.crawl);
+    const struct crawl_tuning_live *tuning = &crawl_tuning(crawl)->live.crawl;
+    end_decide(&crawl->end, &facts, tuning);
     /* Relaxed: the loops look at the phase once per turn, and nothing else is handed over with it. */
     gate_set_phase(&crawl->gate, crawl->end.phase);
-    lf_store(&crawl->paused_ns, crawl->end.paused_ns, relaxed); /* for the status */
+    lf_store(&crawl->paused_ns, crawl->end.paused_ns, relaxed); /* for the status, as the two limits */
+    lf_store(&crawl->pages_max, tuning->max_pages, relaxed);
+    lf_store(&crawl->time_max_ns, tuning->max_time_ns, relaxed);
     crawl_hurry_mill(crawl);
     lf_store(&crawl->gate.lag, (int)lag_of(crawl, now_ns), relaxed);
     return CRAWL_LOOK_NS;

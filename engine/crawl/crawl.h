@@ -142,6 +142,7 @@ struct crawl {
     _Atomic(unsigned) stops;                 /* calls of crawl_stop */
     _Atomic(bool) is_pausing;                /* crawl_pause was called, and crawl_unpause was not */
     _Atomic(uint64_t) paused_ns;             /* how long the crawl was paused, in all */
+    _Atomic(uint64_t) pages_max, time_max_ns; /* crawl.max-pages and max-time that are in force, for the status */
     _Atomic(unsigned) reloads_asked;         /* calls of crawl_reload */
     _Atomic(struct crawl_reload *) reloaded; /* a file just read, for the watch */
     _Atomic(char *) patch;                   /* a piece of a tuning file, for the watch */

@@ -63,6 +63,35 @@ static void sum_loops(struct status *status, const struct crawl *crawl)
     status->address_count = lf_load(&crawl->frontier.addresses.count, relaxed);
 }
 
+static void compare_loops(struct status *status, const struct crawl *crawl)
+{
+    status->loop_count = crawl->loop_count;
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        const stats_counter *limited_ns = crawl->loops[i].stats.limited_ns;
+        struct status_loop *loop = &status->loops[i], last = *loop;
+        loop->work_ns = stats_get(&limited_ns[LIMITED_WORK]);
+        loop->all_ns = 0;
+        for (int by = 0; by < LIMITED_COUNT; by++)
+            loop->all_ns += stats_get(&limited_ns[by]);
+        if (loop->all_ns > last.all_ns)
+            loop->busy = (double)(loop->work_ns - last.work_ns) / (double)(loop->all_ns - last.all_ns);
+    }
+}
+
+/* Limits of time are of this process, without its pauses. */
+static void look_ahead(struct status *status, const struct crawl *crawl)
+{
+    struct outlook_facts facts = {
+        .running_s = status->seconds - (double)lf_load(&crawl->paused_ns, relaxed) / 1e9,
+        .pages = stats_get(&status->now.pages),
+        .found = stats_get(&status->now.urls_in) - stats_get(&status->now.urls_known),
+        .queued = status->queued,
+        .pages_max = lf_load(&crawl->pages_max, relaxed),
+        .time_max_s = (double)lf_load(&crawl->time_max_ns, relaxed) / 1e9,
+    };
+    outlook_update(&status->outlook, &facts);
+}
+
 /* Each URL has one outcome: a page, forbidden, lost, or failed. */
 static void count_failures(struct status *status)
 {
@@ -132,6 +161,8 @@ void status_update(struct status *status, const struct crawl *crawl)
     sum_loops(status, crawl);
     count_failures(status);
     compare_limits(status, last_limited);
+    compare_loops(status, crawl);
+    look_ahead(status, crawl);
     status->next_due_s = next_due_s(crawl, status->now_ns);
     status->names_outage_s = outage_s(crawl, status->now_ns);
     double seconds = (double)(status->now_ns - last_ns) / 1e9;

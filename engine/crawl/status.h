@@ -4,9 +4,11 @@
 #include <stdint.h>
 
 #include "engine/crawl/gate.h"
+#include "engine/crawl/outlook.h"
 #include "engine/crawl/stats.h"
 #include "engine/crawl/troubles.h"
 #include "engine/frontier/host.h"
+#include "engine/tuning/tuning.h"
 
 struct crawl;
 
@@ -19,6 +21,13 @@ struct status_seeds {
     uint64_t out_of_scope;
     uint64_t lost;               /* the sieve or the frontier was full */
     uint64_t scope[SCOPE_RULES]; /* those out of scope, by the rule that decided */
+};
+
+/* One loop. */
+struct status_loop {
+    uint64_t work_ns; /* processor time */
+    uint64_t all_ns;
+    double busy; /* the share of work since the last update */
 };
 
 struct status {
@@ -35,6 +44,9 @@ struct status {
     uint64_t pages_per_s, bytes_per_s; /* since the last update */
     uint64_t now_ns;
     double limited[LIMITED_COUNT]; /* the share of each reason since the last update; together 1, or 0 if nothing is known */
+    struct outlook outlook; /* how far it is, and when it will end */
+    struct status_loop loops[TUNING_THREADS_MAX];
+    unsigned loop_count;
     double next_due_s;     /* until the next host may be visited; below 0: none is known */
     double names_outage_s; /* seconds since the last answer of any name server; 0: no outage */
 

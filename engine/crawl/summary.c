@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "engine/crawl/diagnosis.h"
@@ -97,6 +98,51 @@ static void write_troubles(const struct status *status, FILE *out)
             seeds->count, seeds->queued, seeds->out_of_scope, seeds->lost);
 }
 
+/* How much is in use of what the tuning file allows. */
+static void write_budgets(const struct status *status, struct crawl *crawl, FILE *out)
+{
+    const struct tuning_fixed *tuning = &crawl->tuning.fixed;
+    const struct {
+        const char *name;
+        uint64_t used, limit;
+    } budgets[] = {
+        {"memory.frontier", stats_get(&status->now.frontier_bytes), tuning->memory.frontier_bytes},
+        {"memory.hosts", status->host_count, tuning->memory.hosts_max},
+        {"memory.sieve", sieve_count(&crawl->sieve), sieve_capacity(&crawl->sieve)},
+        {"net.connections", stats_get(&status->now.connections), tuning->net.connections},
+    };
+    fprintf(out, "  \"budgets\": {");
+    for (size_t i = 0; i < sizeof budgets / sizeof budgets[0]; i++)
+        fprintf(out, "%s\"%s\": {\"used\": %" PRIu64 ", \"limit\": %" PRIu64 "}", i ? ", " : "", budgets[i].name,
+                budgets[i].used, budgets[i].limit);
+    fprintf(out, "},\n");
+}
+
+static void write_disk(struct crawl *crawl, FILE *out)
+{
+    struct statvfs disk;
+    if (statvfs(crawl->directory, &disk) != 0)
+        return;
+    fprintf(out, "  \"disk\": {\"free\": %.0f, \"size\": %.0f, \"reserve\": %" PRIu64 "},\n",
+            (double)disk.f_bavail * (double)disk.f_frsize, (double)disk.f_blocks * (double)disk.f_frsize,
+            crawl->tuning.fixed.state.reserve_bytes);
+}
+
+/* "outlook": {"by": "max-pages", "share": 0.250, "left_seconds": 75}; what is not known is left out. */
+static void write_outlook(const struct status *status, FILE *out)
+{
+    const struct outlook *outlook = &status->outlook;
+    fprintf(out, "  \"outlook\": {\"by\": \"%s\"", outlook_name(outlook->by));
+    if (outlook->share >= 0)
+        fprintf(out, ", \"share\": %.4f", outlook->share);
+    if (outlook->left_s >= 0)
+        fprintf(out, ", \"left_seconds\": %.0f", outlook->left_s);
+    fprintf(out, "},\n  \"loops_busy\": [");
+    for (unsigned i = 0; i < status->loop_count; i++)
+        fprintf(out, "%s%.3f", i ? ", " : "", status->loops[i].busy);
+    fprintf(out, "],\n");
+}
+
 static void write_quantiles(const char *name, const struct stats_histogram *histogram, FILE *out)
 {
     fprintf(out,
@@ -124,6 +170,9 @@ void summary_print(const struct status *status, struct crawl *crawl, enum crawl_
     write_outcomes(now, out);
     write_troubles(status, out);
     write_limits(status, out);
+    write_outlook(status, out);
+    write_budgets(status, crawl, out);
+    write_disk(crawl, out);
     write_quantiles("fetch_us", &now->fetch_us, out);
     write_quantiles("first_byte_us", &now->first_byte_us, out);
     write_quantiles("body_bytes_quantiles", &now->body_bytes, out);

@@ -59,8 +59,12 @@ class Bare:
 
     def ours(self):
         """What on its disk has our name."""
-        return [path for path in self.root.rglob("*") if re.search("lycosa|websim", path.name) and "proc" not in path.parts
-                and path.parent.name != "srv"]
+        found = []
+        for folder, folders, files in os.walk(self.root):
+            if Path(folder) == self.root:
+                folders[:] = [name for name in folders if name not in ("proc", "srv")]  # what runs, and what we put there
+            found += [os.path.join(folder, name) for name in folders + files if re.search("lycosa|websim", name)]
+        return found
 
 
 def check_crawl(bare):

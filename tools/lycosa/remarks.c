@@ -1,6 +1,7 @@
 #include "tools/lycosa/remarks.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "engine/crawl/diagnosis.h"
 #include "lockfree/clock.h"
@@ -44,6 +45,33 @@ void remarks_put_limit(struct text *text, const struct status *status)
     char sentence[DIAGNOSIS_BYTES];
     diagnosis_write(status, sentence, sizeof sentence);
     text_put(text, "%s", sentence);
+}
+
+void remarks_put_span(struct text *text, double seconds)
+{
+    if (seconds < 99.5)
+        text_put(text, "%.0f s", seconds);
+    else if (seconds < 99.5 * 60)
+        text_put(text, "%.0f min", seconds / 60);
+    else if (seconds < 48 * 3600.0)
+        text_put(text, "%.1f h", seconds / 3600);
+    else
+        text_put(text, "%.1f d", seconds / 86400);
+}
+
+void remarks_put_outlook(struct text *text, const struct status *status)
+{
+    const struct outlook *outlook = &status->outlook;
+    if (outlook->by == OUTLOOK_UNKNOWN || (status->phase != CRAWL_RUNNING && status->phase != CRAWL_PAUSED))
+        return;
+    /* 99.9% is not all */
+    text_put(text, "%.0f%% of %s", floor(outlook->share * 100),
+             outlook->by == OUTLOOK_QUEUE ? "the URLs found" : outlook_name(outlook->by));
+    if (outlook->left_s >= 0) {
+        text_put(text, ", ");
+        remarks_put_span(text, outlook->left_s);
+        text_put(text, " left");
+    }
 }
 
 void remarks_put_outage(struct text *text, const struct status *status)

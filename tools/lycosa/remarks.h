@@ -6,6 +6,10 @@
 #include "engine/tuning/tuning.h"
 #include "tools/lycosa/text.h"
 
+/* "35% of max-pages, 2 min left", "81% of the URLs found, 40 s left" */
+void remarks_put_outlook(struct text *text, const struct status *status);
+/* "58 s", "12 min", "3.4 h", "2.5 d" */
+void remarks_put_span(struct text *text, double seconds);
 /* "politeness 97%: 414 hosts rest, the next is due in 0.8 s" */
 void remarks_put_limit(struct text *text, const struct status *status);
 /* "3 hosts fail: 2 tls-alert-protocol-version, 1 connect-refused" */

@@ -62,12 +62,24 @@ void terminal_finish(struct terminal *terminal)
         write_pending(terminal);
 }
 
+/* Where to cut a line of `len` bytes that may have `max`: before the last of these characters, if it is in the second
+ * half. */
+static size_t cut_at(const char *line, size_t len, size_t max, const char *characters)
+{
+    if (len <= max)
+        return len;
+    for (size_t at = max; at > max / 2; at--)
+        if (strchr(characters, line[at]))
+            return at;
+    return max;
+}
+
 /* Ends a line that began at `begin`, no longer than the terminal is wide: a line that wraps would take two,
  * and the block would climb. */
 static void end_line(const struct terminal *terminal, struct text *text, size_t begin)
 {
-    if (terminal->columns && text->len - begin > terminal->columns - 1)
-        text->len = begin + terminal->columns - 1;
+    if (terminal->columns)
+        text->len = begin + cut_at(text->bytes + begin, text->len - begin, terminal->columns - 1, ",;");
     text_put(text, "%s\n", terminal->is_terminal ? "\033[K" : "");
 }
 
@@ -83,7 +95,7 @@ static int64_t resting(const struct status *status)
 
 /* What is said when there is a reason. */
 static void (*const remarks[])(struct text *, const struct status *) = {
-    remarks_put_limit, remarks_put_outage, remarks_put_failing, remarks_put_lost, remarks_put_waiting, remarks_put_end};
+    remarks_put_outlook, remarks_put_limit, remarks_put_outage, remarks_put_failing, remarks_put_lost, remarks_put_waiting, remarks_put_end};
 
 static void write_line(const struct terminal *terminal, const struct status *status, struct text *text)
 {
@@ -106,45 +118,93 @@ static void write_line(const struct terminal *terminal, const struct status *sta
     end_line(terminal, text, 0);
 }
 
-static void write_block(const struct terminal *terminal, const struct status *status, struct text *text)
+/* A sentence, on as many lines as it needs. */
+static void write_wrapped(const struct terminal *terminal, struct text *text, const char *words)
+{
+    size_t len = strlen(words);
+    while (len) {
+        size_t begin = text->len, part = terminal->columns > 8 ? cut_at(words, len, terminal->columns - 3, " ") : len;
+        text_put(text, "  %.*s", (int)part, words);
+        end_line(terminal, text, begin);
+        for (words += part, len -= part; len && *words == ' '; words++)
+            len--;
+    }
+}
+
+/* "  [########--------]  52% of max-pages, 3 min left" */
+static void write_bar(const struct terminal *terminal, const struct status *status, struct text *text)
+{
+    char buffer[128];
+    struct text words = text_in(buffer, sizeof buffer);
+    remarks_put_outlook(&words, status);
+    if (!words.len)
+        return;
+    size_t begin = text->len, wide = terminal->columns ? terminal->columns : 80;
+    size_t cells = wide < 72 ? wide / 4 : 30;
+    size_t full = (size_t)(status->outlook.share * (double)cells);
+    text_put(text, "  [");
+    for (size_t i = 0; i < cells; i++)
+        text_put(text, i < full ? "#" : "-");
+    text_put(text, "] %s", buffer);
+    end_line(terminal, text, begin);
+}
+
+/* "  pages       33613  405/s, 3.7 MB/s" */
+static void write_row(const struct terminal *terminal, struct text *text, const char *name, uint64_t count, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+static void write_row(const struct terminal *terminal, struct text *text, const char *name, uint64_t count, const char *format, ...)
+{
+    char details[256];
+    size_t begin = text->len;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(details, sizeof details, format, args);
+    va_end(args);
+    text_put(text, "  %-11s %9" PRIu64 "  %s", name, count, details);
+    end_line(terminal, text, begin);
+}
+
+static void write_rows(const struct terminal *terminal, const struct status *status, struct text *text)
 {
     const struct stats *now = &status->now;
+    write_row(terminal, text, "pages", stats_get(&now->pages), "%" PRIu64 "/s, %.1f MB/s", status->pages_per_s,
+              (double)status->bytes_per_s / 1e6);
+    write_row(terminal, text, "connections", stats_get(&now->connections), "visits %" PRIu64 ", robots.txt %" PRIu64,
+              stats_get(&now->visits), stats_get(&now->robots_files));
+    write_row(terminal, text, "hosts", status->host_count,
+              "ready %" PRId64 ", resting %" PRId64 ", unresolved %" PRId64 ", idle %" PRId64, status->hosts[HOST_READY],
+              resting(status), unresolved(status), status->hosts[HOST_IDLE]);
+    write_row(terminal, text, "queue", status->queued, "links %" PRIu64 ", known %" PRIu64 ", out of scope %" PRIu64,
+              stats_get(&now->links), stats_get(&now->links_known), stats_get(&now->links_out_of_scope));
+    write_row(terminal, text, "done", stats_get(&now->outcomes[FETCH_DONE]), "failed %" PRIu64 ", tries that failed %" PRIu64,
+              status->failed, status->tries_failed);
+}
+
+/* A block that is higher than the terminal would scroll at each renewal: it ends above the last line. */
+static void cut_rows(const struct terminal *terminal, struct text *text, size_t begin)
+{
+    unsigned lines = 0;
+    for (size_t i = begin; terminal->rows && i < text->len; i++)
+        if (text->bytes[i] == '\n' && ++lines == terminal->rows - 1)
+            text->len = i + 1;
+}
+
+static void write_block(const struct terminal *terminal, const struct status *status, struct text *text)
+{
     size_t begin = text->len;
-    text_put(text, "%.0f s, crawling to %s", status->seconds, status->directory);
+    remarks_put_span(text, status->seconds);
+    text_put(text, ", %s %s", status->phase == CRAWL_RUNNING ? "crawling to" : gate_phase_name(status->phase),
+             status->directory);
     end_line(terminal, text, begin);
-    begin = text->len;
-    text_put(text, "  pages       %12" PRIu64 "  %8" PRIu64 "/s   received %.1f MB/s", stats_get(&now->pages),
-             status->pages_per_s, (double)status->bytes_per_s / 1e6);
-    end_line(terminal, text, begin);
-    begin = text->len;
-    text_put(text, "  connections %12" PRIu64 "  visits %" PRIu64 ", robots.txt %" PRIu64,
-             stats_get(&now->connections), stats_get(&now->visits), stats_get(&now->robots_files));
-    end_line(terminal, text, begin);
-    begin = text->len;
-    text_put(text,
-             "  hosts       %12" PRIu64 "  ready %" PRId64 ", resting %" PRId64 ", unresolved %" PRId64
-             ", idle %" PRId64,
-             status->host_count, status->hosts[HOST_READY], resting(status), unresolved(status),
-             status->hosts[HOST_IDLE]);
-    end_line(terminal, text, begin);
-    begin = text->len;
-    text_put(text, "  queue       %12" PRIu64 "  links %" PRIu64 ", known %" PRIu64 ", out of scope %" PRIu64,
-             status->queued, stats_get(&now->links), stats_get(&now->links_known),
-             stats_get(&now->links_out_of_scope));
-    end_line(terminal, text, begin);
-    begin = text->len;
-    text_put(text, "  done        %12" PRIu64 "  failed %" PRIu64 ", tries that failed %" PRIu64,
-             stats_get(&now->outcomes[FETCH_DONE]), status->failed, status->tries_failed);
-    end_line(terminal, text, begin);
-    for (size_t i = 0; i < sizeof remarks / sizeof remarks[0]; i++) {
-        size_t line = text->len;
-        text_put(text, "  ");
-        remarks[i](text, status);
-        if (text->len > line + 2)
-            end_line(terminal, text, line);
-        else
-            text->len = line;
+    write_bar(terminal, status, text);
+    write_rows(terminal, status, text);
+    for (size_t i = 1; i < sizeof remarks / sizeof remarks[0]; i++) { /* the first is beside the bar */
+        char buffer[512];
+        struct text remark = text_in(buffer, sizeof buffer);
+        remarks[i](&remark, status);
+        write_wrapped(terminal, text, buffer);
     }
+    cut_rows(terminal, text, begin);
     text_put(text, "\033[J"); /* lines of a longer block before */
 }
 
@@ -195,8 +255,10 @@ void terminal_status(struct terminal *terminal, const struct status *status)
     struct winsize size;
     if (!write_pending(terminal))
         return;
-    if (terminal->is_terminal)
-        terminal->columns = ioctl(terminal->fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (terminal->is_terminal && ioctl(terminal->fd, TIOCGWINSZ, &size) == 0) {
+        terminal->columns = size.ws_col;
+        terminal->rows = size.ws_row;
+    }
     unsigned lines = terminal->lines;
     size_t len = terminal_write_status(terminal, status, buffer);
     if (!try_write(terminal, buffer, len))

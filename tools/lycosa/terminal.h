@@ -1,5 +1,5 @@
-/* What `lycosa crawl` shows while it runs: one block that is written over on a terminal, plain lines
- * elsewhere. It never blocks: what nobody reads is left out, so that a crawl does not depend on who looks at
+/* What `lycosa crawl` shows while it runs: one block that is written over on a terminal, no larger than that is, and plain
+ * lines elsewhere. It never blocks: what nobody reads is left out, so that a crawl does not depend on who looks at
  * it. */
 #pragma once
 
@@ -12,7 +12,7 @@ enum { TERMINAL_TEXT_BYTES = 4096 }; /* PIPE_BUF: a pipe that is ready takes so 
 struct terminal {
     int fd;
     bool is_terminal;
-    unsigned columns;                 /* of the terminal; 0: any */
+    unsigned columns, rows;           /* of the terminal; 0: any */
     unsigned lines;                   /* of the block that is on the screen */
     char pending[TERMINAL_TEXT_BYTES]; /* notes that could not be written yet */
 };

@@ -102,6 +102,29 @@ TEST(the_summary_is_json_and_sums_the_loops)
     finish();
 }
 
+TEST(the_summary_tells_how_far_it_is_and_what_is_in_use)
+{
+    begin();
+    crawl.pages_max = 804;
+    crawl.tuning.fixed.net.connections = 50;
+    stats_add(&crawl.loops[0].stats.connections, 3);
+    stats_add(&crawl.loops[1].stats.limited_ns[LIMITED_WORK], 3000);
+    stats_add(&crawl.loops[1].stats.limited_ns[LIMITED_NAMES], 1000);
+    status_update(&status, &crawl);
+    CHECK(summary_write(&status, &crawl, CRAWL_END_NONE));
+    struct json *tree = read_summary();
+    CHECK_STR(json_text(json_get(tree, "outlook"), "by"), "max-pages");
+    CHECK(number(json_get(tree, "outlook"), "share") == 0.25);
+    CHECK(!json_get(json_get(tree, "outlook"), "left_seconds"));
+    const struct json *connections = json_get(json_get(tree, "budgets"), "net.connections");
+    CHECK_INT(number(connections, "used"), 3);
+    CHECK_INT(number(connections, "limit"), 50);
+    CHECK(number(json_get(tree, "disk"), "free") > 0);
+    CHECK(status.loop_count == 2 && status.loops[0].busy == 0 && status.loops[1].busy == 0.75);
+    json_free(tree);
+    finish();
+}
+
 TEST(the_summary_is_replaced)
 {
     begin();

@@ -27,6 +27,32 @@ TEST(a_sound_crawl_gives_no_cause_for_remarks)
     CHECK_STR(buffer, "");
 }
 
+TEST(spans_are_short)
+{
+    const struct {
+        double seconds;
+        const char *words;
+    } cases[] = {{0, "0 s"}, {99, "99 s"}, {100, "2 min"}, {3600, "60 min"}, {7200, "2.0 h"}, {200000, "2.3 d"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        begin();
+        remarks_put_span(&text, cases[i].seconds);
+        CHECK_STR(buffer, cases[i].words);
+    }
+}
+
+TEST(an_outlook_is_for_crawls_that_go_on)
+{
+    begin();
+    status.outlook = (struct outlook){.by = OUTLOOK_TIME, .share = 0.25, .left_s = 75};
+    remarks_put_outlook(&text, &status);
+    CHECK_STR(buffer, "25% of max-time, 75 s left");
+    begin();
+    status.outlook = (struct outlook){.by = OUTLOOK_TIME, .share = 0.25, .left_s = 75};
+    status.phase = CRAWL_ENDING;
+    remarks_put_outlook(&text, &status);
+    CHECK_STR(buffer, "");
+}
+
 TEST(an_outage_names_the_key_of_the_servers)
 {
     begin();

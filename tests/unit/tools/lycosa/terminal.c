@@ -88,6 +88,45 @@ TEST(no_line_wraps_on_a_narrow_terminal)
     CHECK(widest_line() > 40);
 }
 
+/* A sentence goes on below; a row loses its last items. */
+TEST(what_does_not_fit_is_cut_at_words)
+{
+    begin(true, 40);
+    status.limited[LIMITED_POLITENESS] = 1;
+    status.next_due_s = 5;
+    write_status();
+    CHECK(strstr(text, "  politeness 100%: 10 hosts rest, the\033[K\n  next is due in 5.0 s\033[K\n"));
+    CHECK(strstr(text, "  hosts               0  ready 0\033[K\n"));
+}
+
+TEST(the_block_is_no_higher_than_the_terminal)
+{
+    begin(true, 40);
+    terminal.rows = 5;
+    write_status();
+    CHECK_INT(lines_of(text), 4);
+    write_status();
+    CHECK(strncmp(text, "\033[4A", 4) == 0);
+}
+
+TEST(a_bar_shows_how_far_it_is)
+{
+    begin(true, 80);
+    write_status();
+    CHECK(!strchr(text, '#')); /* without a goal */
+    status.outlook = (struct outlook){.by = OUTLOOK_PAGES, .share = 0.508, .left_s = 130};
+    write_status();
+    CHECK(strstr(text, "  [###############---------------] 50% of max-pages, 2 min left\033[K\n"));
+    begin(true, 40);
+    status.outlook = (struct outlook){.by = OUTLOOK_PAGES, .share = 0.508, .left_s = 130};
+    write_status();
+    CHECK(strstr(text, "  [#####-----] 50% of max-pages\033[K\n"));
+    begin(false, 0);
+    status.outlook = (struct outlook){.by = OUTLOOK_QUEUE, .share = 0.9999, .left_s = -1};
+    write_status();
+    CHECK(strstr(text, "  | 99% of the URLs found  | "));
+}
+
 static size_t fill(int fd)
 {
     size_t filled = 0;
