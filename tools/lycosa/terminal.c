@@ -13,6 +13,7 @@
 
 /* How long the last words wait for somebody to read them. */
 enum { LAST_WORDS_MS = 1000 };
+enum { BAR_CELLS_MIN = 5, BAR_CELLS_MAX = 30 };
 
 void terminal_init(struct terminal *terminal, int fd)
 {
@@ -139,8 +140,10 @@ static void write_bar(const struct terminal *terminal, const struct status *stat
     remarks_put_outlook(&words, status);
     if (!words.len)
         return;
-    size_t begin = text->len, wide = terminal->columns ? terminal->columns : 80;
-    size_t cells = wide < 72 ? wide / 4 : 30;
+    size_t begin = text->len, room = terminal->columns ? terminal->columns - 1 : 79, others = strlen("  [] ") + words.len;
+    size_t cells = room < others + BAR_CELLS_MIN   ? BAR_CELLS_MIN
+                   : room > others + BAR_CELLS_MAX ? BAR_CELLS_MAX
+                                                   : room - others;
     size_t full = (size_t)(status->outlook.share * (double)cells);
     text_put(text, "  [");
     for (size_t i = 0; i < cells; i++)

@@ -120,7 +120,7 @@ TEST(a_bar_shows_how_far_it_is)
     begin(true, 40);
     status.outlook = (struct outlook){.by = OUTLOOK_PAGES, .share = 0.508, .left_s = 130};
     write_status();
-    CHECK(strstr(text, "  [#####-----] 50% of max-pages\033[K\n"));
+    CHECK(strstr(text, "  [###---] 50% of max-pages, 2 min left\033[K\n"));
     begin(false, 0);
     status.outlook = (struct outlook){.by = OUTLOOK_QUEUE, .share = 0.9999, .left_s = -1};
     write_status();
