@@ -100,7 +100,7 @@ void notify_look(struct notify *notify, const struct notify_facts *facts)
 {
     if (notify->fd < 0)
         return;
-    if (facts->phase != CRAWL_RUNNING) {
+    if (facts->phase == CRAWL_STOPPING || facts->phase == CRAWL_ENDING) {
         look_at_end(notify, facts);
     } else if (notify->is_ready) {
         look_at_health(notify, facts);

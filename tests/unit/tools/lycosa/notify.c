@@ -102,6 +102,38 @@ TEST(signs_of_life_are_true)
     finish(&notify);
 }
 
+/* systemd would kill it after TimeoutStopSec. */
+TEST(a_pause_is_no_end)
+{
+    struct notify notify;
+    struct notify_facts facts = {.now_ns = 100 * S, .has_begun = true, .is_alive = true};
+    listen_as_systemd(&notify, "20000000");
+    notify_look(&notify, &facts);
+    CHECK_STR(heard(), "READY=1");
+    facts.phase = CRAWL_PAUSED;
+    notify_look(&notify, &facts);
+    CHECK_STR(heard(), "WATCHDOG=1");
+    facts.now_ns += 10 * S;
+    notify_look(&notify, &facts);
+    CHECK_STR(heard(), "WATCHDOG=1");
+    CHECK_STR(heard(), "");
+    finish(&notify);
+}
+
+/* A pause may come before the first turn. */
+TEST(a_paused_crawl_begins)
+{
+    struct notify notify;
+    struct notify_facts facts = {.now_ns = 100 * S, .phase = CRAWL_PAUSED};
+    listen_as_systemd(&notify, NULL);
+    notify_look(&notify, &facts);
+    CHECK_STR(heard(), "EXTEND_TIMEOUT_USEC=60000000");
+    facts.has_begun = true;
+    notify_look(&notify, &facts);
+    CHECK_STR(heard(), "READY=1");
+    finish(&notify);
+}
+
 TEST(the_status_is_told_now_and_then)
 {
     struct notify notify;
