@@ -11,6 +11,7 @@
 #include "engine/url/domain.h"
 #include "engine/url/hash.h"
 #include "engine/url/surt.h"
+#include "lockfree/atomic.h"
 
 enum {
     EXPRESSIONS_MAX = 256,
@@ -25,16 +26,19 @@ struct expressions {
     struct slice text[EXPRESSIONS_MAX];
 };
 
-/* Open addressing, never more than half full. */
+/* Open addressing, never more than half full. One thread adds while others look. A set that has become too small is
+ * left as it is, because others may look into it still: `last` has it. */
 struct hash_set {
-    uint64_t *slots;
+    struct hash_set *last;
     size_t size, count;
+    _Atomic(uint64_t) slots[];
 };
 
 struct scope {
     const struct scope_tuning_fixed *tuning;
     struct expressions exclude, include;
-    struct hash_set seeds; /* host keys without scheme, or registrable domains */
+    _Atomic(struct hash_set *) seeds; /* host keys without scheme, or registrable domains */
+    _Atomic(uint32_t) additions;      /* calls of scope_tell_seeds */
 };
 
 enum { CACHED_UNKNOWN, CACHED_IN, CACHED_OUT };
@@ -46,6 +50,7 @@ struct scope_loop {
     uint16_t good_port; /* the last one that is no bad port: most links have it, too */
     struct {
         uint64_t hash;
+        uint32_t additions; /* when it was asked */
         uint8_t answer;
     } hosts[HOST_CACHE_SLOTS];
 };
@@ -73,42 +78,65 @@ const char *scope_rule_name(enum scope_rule rule)
     return rule_names[rule];
 }
 
-static uint64_t *set_slot(const struct hash_set *set, uint64_t hash)
+/* Relaxed: a hash that is not seen yet is one that was not there yet; R1 in scope_tell_seeds orders those that must be. */
+static _Atomic(uint64_t) *set_slot(struct hash_set *set, uint64_t hash)
 {
     size_t at = hash & (set->size - 1);
-    while (set->slots[at] && set->slots[at] != hash)
+    for (uint64_t found; (found = lf_load(&set->slots[at], relaxed)) && found != hash;)
         at = (at + 1) & (set->size - 1);
     return &set->slots[at];
 }
 
-static bool set_has(const struct hash_set *set, uint64_t hash)
+static bool set_has(const struct scope *scope, uint64_t hash)
 {
-    return *set_slot(set, hash | 1) != 0;
+    struct hash_set *set = lf_load(&scope->seeds, acquire); /* A2 pairs with R2 in set_grow */
+    return lf_load(set_slot(set, hash | 1), relaxed) != 0;
 }
 
-static bool set_grow(struct hash_set *set)
+/* NULL: no memory. */
+static struct hash_set *set_create(size_t size)
 {
-    struct hash_set larger = {.size = set->size * 2, .count = set->count};
-    larger.slots = calloc(larger.size, sizeof *larger.slots);
-    if (!larger.slots)
-        return false;
-    for (size_t i = 0; i < set->size; i++)
-        if (set->slots[i])
-            *set_slot(&larger, set->slots[i]) = set->slots[i];
-    free(set->slots);
-    *set = larger;
-    return true;
+    struct hash_set *set = calloc(1, sizeof *set + size * sizeof set->slots[0]);
+    if (set)
+        set->size = size;
+    return set;
+}
+
+static struct hash_set *set_grow(struct scope *scope, struct hash_set *set)
+{
+    struct hash_set *larger = set_create(set->size * 2);
+    if (!larger)
+        return NULL;
+    larger->last = set;
+    larger->count = set->count;
+    for (size_t i = 0; i < set->size; i++) {
+        uint64_t hash = lf_load(&set->slots[i], relaxed);
+        if (hash)
+            lf_store(set_slot(larger, hash), hash, relaxed);
+    }
+    lf_store(&scope->seeds, larger, release); /* R2 pairs with A2 in set_has */
+    return larger;
 }
 
 /* False: no memory. */
-static bool set_add(struct hash_set *set, uint64_t hash)
+static bool set_add(struct scope *scope, uint64_t hash)
 {
-    if (set->count * 2 >= set->size && !set_grow(set))
+    struct hash_set *set = lf_load(&scope->seeds, relaxed); /* only this thread changes it */
+    if (set->count * 2 >= set->size && !(set = set_grow(scope, set)))
         return false;
-    uint64_t *slot = set_slot(set, hash | 1);
-    set->count += *slot == 0;
-    *slot = hash | 1;
+    _Atomic(uint64_t) *slot = set_slot(set, hash | 1);
+    set->count += lf_load(slot, relaxed) == 0;
+    lf_store(slot, hash | 1, relaxed);
     return true;
+}
+
+static void free_sets(struct hash_set *set)
+{
+    while (set) {
+        struct hash_set *last = set->last;
+        free(set);
+        set = last;
+    }
 }
 
 static bool compile(struct expressions *expressions, const char *key, const char *list,
@@ -141,15 +169,15 @@ static bool compile(struct expressions *expressions, const char *key, const char
 struct scope *scope_create(const struct scope_tuning_fixed *tuning, struct tuning_error *error)
 {
     struct scope *scope = calloc(1, sizeof *scope);
-    uint64_t *slots = calloc(SEED_SLOTS_MIN, sizeof *slots);
-    if (!scope || !slots) {
+    struct hash_set *seeds = set_create(SEED_SLOTS_MIN);
+    if (!scope || !seeds) {
         snprintf(error->message, sizeof error->message, "no memory for the scope");
         free(scope);
-        free(slots);
+        free(seeds);
         return NULL;
     }
     scope->tuning = tuning;
-    scope->seeds = (struct hash_set){.slots = slots, .size = SEED_SLOTS_MIN};
+    lf_store(&scope->seeds, seeds, relaxed); /* nobody else has it yet */
     if (compile(&scope->exclude, "exclude", tuning->exclude, error) &&
         compile(&scope->include, "include", tuning->include, error))
         return scope;
@@ -167,7 +195,7 @@ void scope_destroy(struct scope *scope)
 {
     free_expressions(&scope->exclude);
     free_expressions(&scope->include);
-    free(scope->seeds.slots);
+    free_sets(lf_load(&scope->seeds, relaxed)); /* nobody else has it any more */
     free(scope);
 }
 
@@ -182,7 +210,12 @@ bool scope_add_seed(struct scope *scope, const struct url *url)
 {
     if (scope->tuning->mode == TUNING_SCOPE_ANY)
         return true; /* nobody asks for it */
-    return set_add(&scope->seeds, seed_hash(scope, url));
+    return set_add(scope, seed_hash(scope, url));
+}
+
+void scope_tell_seeds(struct scope *scope)
+{
+    lf_fetch_add(&scope->additions, 1, release); /* R1 pairs with A1 in is_on_seed_host */
 }
 
 struct scope_loop *scope_loop_create(const struct scope *scope)
@@ -219,10 +252,13 @@ static bool is_on_seed_host(struct scope_loop *loop, const struct url *url)
     if (loop->scope->tuning->mode == TUNING_SCOPE_ANY)
         return true;
     uint64_t hash = hash_slice(url_authority(url));
+    uint32_t additions = lf_load(&loop->scope->additions, acquire); /* A1 pairs with R1 in scope_tell_seeds */
     __auto_type cached = &loop->hosts[hash % HOST_CACHE_SLOTS];
-    if (cached->hash != hash || cached->answer == CACHED_UNKNOWN) {
+    bool is_old = cached->answer == CACHED_OUT && cached->additions != additions;
+    if (cached->hash != hash || cached->answer == CACHED_UNKNOWN || is_old) {
         cached->hash = hash;
-        cached->answer = set_has(&loop->scope->seeds, seed_hash(loop->scope, url)) ? CACHED_IN : CACHED_OUT;
+        cached->additions = additions;
+        cached->answer = set_has(loop->scope, seed_hash(loop->scope, url)) ? CACHED_IN : CACHED_OUT;
     }
     return cached->answer == CACHED_IN;
 }

@@ -17,7 +17,8 @@
  *   requisite      what a page in scope embeds, wherever that is,   in
  *                  if scope.embeds is anywhere: asked in place of include and all after it
  *
- * Built before the loops start, read-only afterwards. Each thread asks through a scope_loop of its own. */
+ * Built before the loops start, but seeds may be added later, by one thread. Each thread asks through a scope_loop of its
+ * own. */
 #pragma once
 
 #include <stdbool.h>
@@ -70,8 +71,11 @@ struct scope;
 struct scope *scope_create(const struct scope_tuning_fixed *tuning, struct tuning_error *error);
 void scope_destroy(struct scope *scope);
 
-/* Adds the host or domain of a seed. Before the first scope_loop_create. False: no memory. */
+/* Adds the host or domain of a seed. One thread at a time, also while others ask. False: no memory. */
 bool scope_add_seed(struct scope *scope, const struct url *url);
+/* After seeds were added while others ask: who is handed one of them from here on finds its host in scope, whatever it was
+ * told of that host before. */
+void scope_tell_seeds(struct scope *scope);
 
 struct scope_loop;
 /* NULL: no memory. */

@@ -1,58 +1,84 @@
 #include "engine/frontier/sources.h"
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SEEDS = 64, FIRST_TEXT_BYTES = 4096 };
+enum { TABLE_SIZE_FIRST = 64, LENGTH_BYTES = 2, BLOCK_BYTES = 64 << 10 };
 
-static bool grow_ends(struct sources *sources)
+struct sources_block {
+    struct sources_block *next;
+    size_t used, size;
+    char text[];
+};
+
+/* Where a number is: table n begins with the number 64 * (2^n - 1) + 1. */
+struct place {
+    unsigned table;
+    size_t at;
+};
+
+static struct place place_of(uint32_t number)
 {
-    size_t size = sources->size ? 2 * sources->size : FIRST_SEEDS;
-    size_t *ends = realloc(sources->ends, size * sizeof *ends);
-    if (!ends)
-        return false;
-    sources->ends = ends;
-    sources->size = size;
-    return true;
+    uint64_t from_first = (uint64_t)number - 1 + TABLE_SIZE_FIRST;
+    unsigned table = 63 - (unsigned)__builtin_clzll(from_first / TABLE_SIZE_FIRST);
+    return (struct place){table, (size_t)(from_first - ((uint64_t)TABLE_SIZE_FIRST << table))};
 }
 
-static bool grow_text(struct sources *sources, size_t len)
+/* NULL: no memory. */
+static char *room_for(struct sources *sources, size_t bytes)
 {
-    size_t size = sources->text_size ? 2 * sources->text_size : FIRST_TEXT_BYTES;
-    size = size > sources->text_len + len ? size : sources->text_len + len;
-    char *text = realloc(sources->text, size);
-    if (!text)
-        return false;
-    sources->text = text;
-    sources->text_size = size;
-    return true;
+    struct sources_block *block = sources->blocks;
+    if (!block || block->size - block->used < bytes) {
+        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        block = malloc(sizeof *block + size);
+        if (!block)
+            return NULL;
+        *block = (struct sources_block){.next = sources->blocks, .size = size};
+        sources->blocks = block;
+    }
+    char *room = block->text + block->used;
+    block->used += bytes;
+    return room;
 }
 
 uint32_t sources_add(struct sources *sources, struct slice url)
 {
-    if (sources->count == UINT32_MAX || (sources->count == sources->size && !grow_ends(sources)) ||
-        (url.len > sources->text_size - sources->text_len && !grow_text(sources, url.len)))
+    if (sources->count == UINT32_MAX || url.len > UINT16_MAX)
         return SOURCES_NONE;
-    memcpy(sources->text + sources->text_len, url.ptr, url.len);
-    sources->text_len += url.len;
-    sources->ends[sources->count] = sources->text_len;
-    return (uint32_t)++sources->count;
+    struct place place = place_of(sources->count + 1);
+    const char ***table = &sources->tables[place.table];
+    if (!*table && !(*table = calloc((size_t)TABLE_SIZE_FIRST << place.table, sizeof **table)))
+        return SOURCES_NONE;
+    char *text = room_for(sources, LENGTH_BYTES + url.len);
+    if (!text)
+        return SOURCES_NONE;
+    uint16_t len = (uint16_t)url.len;
+    memcpy(text, &len, LENGTH_BYTES);
+    memcpy(text + LENGTH_BYTES, url.ptr, url.len);
+    (*table)[place.at] = text;
+    return ++sources->count;
 }
 
 struct slice sources_url(const struct sources *sources, uint32_t number)
 {
     if (number == SOURCES_NONE)
         return (struct slice){"", 0};
-    assert(number <= sources->count);
-    size_t begin = number > 1 ? sources->ends[number - 2] : 0;
-    return (struct slice){sources->text + begin, sources->ends[number - 1] - begin};
+    struct place place = place_of(number);
+    const char *text = sources->tables[place.table][place.at];
+    uint16_t len;
+    memcpy(&len, text, LENGTH_BYTES);
+    return (struct slice){text + LENGTH_BYTES, len};
 }
 
 void sources_fini(struct sources *sources)
 {
-    free(sources->text);
-    free(sources->ends);
+    for (unsigned i = 0; i < SOURCES_TABLES; i++)
+        free(sources->tables[i]);
+    while (sources->blocks) {
+        struct sources_block *block = sources->blocks;
+        sources->blocks = block->next;
+        free(block);
+    }
     *sources = (struct sources){0};
 }

@@ -264,3 +264,37 @@ TEST(repeats_are_counted_in_paths_of_many_segments)
     CHECK(has(long_path("////////")));
     finish();
 }
+
+static void add_seed(const char *text)
+{
+    static char buffer[512];
+    struct url url;
+    url_init(&url, buffer, sizeof buffer);
+    CHECK(url_parse(&url, NULL, slice_of(text)) == URL_OK);
+    CHECK(scope_add_seed(scope, &url));
+}
+
+/* The answer for a host is cached: it must not outlive the addition of that host. */
+TEST(seeds_may_be_added_while_the_scope_is_asked)
+{
+    char text[64];
+    begin("", "http://www.example.org/");
+    CHECK(!has("http://late.example/x"));
+    CHECK(has("http://example.org/"));
+    add_seed("http://late.example/");
+    scope_tell_seeds(scope);
+    CHECK(has("http://late.example/x") && has("http://www.late.example/") && has("http://example.org/"));
+    CHECK(!has("http://later.example/"));
+    for (int i = 0; i < 1000; i++) { /* the set grows several times */
+        snprintf(text, sizeof text, "http://host-%d.example/", i);
+        CHECK(!has(text));
+        add_seed(text);
+    }
+    scope_tell_seeds(scope);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(text, sizeof text, "http://host-%d.example/y", i);
+        CHECK(has(text));
+    }
+    CHECK(has("http://late.example/") && !has("http://later.example/"));
+    finish();
+}

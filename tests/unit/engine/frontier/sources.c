@@ -36,3 +36,17 @@ TEST(as_many_as_there_are_and_as_long_as_they_are)
     CHECK_INT(sources_url(&sources, SEEDS + 1).len, sizeof lengthy);
     sources_fini(&sources);
 }
+
+/* Loops read while seeds are added. */
+TEST(what_is_there_does_not_move)
+{
+    enum { SEEDS = 20000 };
+    struct sources sources = {0};
+    CHECK_INT(sources_add(&sources, SLICE("http://a.org/")), 1);
+    const char *first = sources_url(&sources, 1).ptr;
+    for (unsigned i = 2; i <= SEEDS; i++)
+        CHECK_INT(sources_add(&sources, SLICE("http://b.org/")), i);
+    CHECK(sources_url(&sources, 1).ptr == first);
+    CHECK_SLICE(sources_url(&sources, SEEDS), "http://b.org/");
+    sources_fini(&sources);
+}
