@@ -16,6 +16,7 @@ struct length {
 struct lengths {
     struct length *all;
     size_t count, room;
+    uint32_t *slots; /* a hash table of 2 * room: the place of a name in `all`, from 1 on; 0: free */
 };
 
 void lengths_fini(struct lengths *lengths);

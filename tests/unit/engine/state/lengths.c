@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "tests/support/check.h"
+#include "tests/support/pace.h"
 
 static struct lengths lengths;
 
@@ -31,6 +32,22 @@ TEST(the_last_length_counts)
     CHECK_INT(lengths_find(&lengths, "warc/150")->bytes, 450);
     CHECK(!lengths_find(&lengths, "warc/200"));
     lengths_fini(&lengths);
+}
+
+/* A crawl with store.kind = directory makes a file each second: these are of a day. One by one, they took 30 seconds. */
+TEST(many_files_take_no_longer_each)
+{
+    char name[64];
+    uint64_t begin_ns = pace_thread_ns();
+    for (unsigned i = 0; i < 86400; i++) {
+        snprintf(name, sizeof name, "incoming/lycosa-20261118%09u-%05u-00.warc", i * 1000, i);
+        CHECK_INT(note(name, i), 0);
+    }
+    CHECK_INT(lengths.count, 86400);
+    CHECK_INT(lengths_find(&lengths, "incoming/lycosa-20261118000777000-00777-00.warc")->bytes, 777);
+    CHECK(PACE_IS_SANITIZED || pace_thread_ns() - begin_ns < pace_bound_ns(2000));
+    lengths_fini(&lengths);
+    CHECK(!lengths_find(&lengths, name));
 }
 
 TEST(only_files_of_the_crawl_are_taken)
