@@ -288,10 +288,10 @@ static int open_socket(const char *directory, const char *name)
     snprintf(place.sun_path, sizeof place.sun_path, "/proc/self/fd/%d/%s", folder, name);
     if (fd >= 0) {
         unlinkat(folder, name, 0);
-        mode_t mask = umask(0177); /* for its owner alone, from the first moment on */
-        if (bind(fd, (struct sockaddr *)&place, sizeof place) != 0 || listen(fd, 64) != 0)
+        /* For its owner alone, from the first moment on: bind gives the name the mode of the socket. Not by umask, which
+         * counts for the folders and files of other threads, too. */
+        if (fchmod(fd, 0600) != 0 || bind(fd, (struct sockaddr *)&place, sizeof place) != 0 || listen(fd, 64) != 0)
             error = -errno;
-        umask(mask);
     } else {
         error = -errno;
     }
