@@ -155,6 +155,23 @@ static void *run(void *argument)
     return NULL;
 }
 
+static void remove_places(const struct console *console)
+{
+    static const char *const names[] = {SOCKET_NAME, INFO_NAME};
+    char path[1100];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", console->crawl->directory, names[i]);
+        unlink(path);
+    }
+}
+
+/* There is no thread that would answer: whoever asks is refused at once, and does not wait for ever. */
+static void shut(struct console *console)
+{
+    server_fini(&console->server);
+    remove_places(console);
+}
+
 bool console_start(struct console *console, struct crawl *crawl, struct tuning_error *error)
 {
     console->crawl = crawl;
@@ -163,25 +180,26 @@ bool console_start(struct console *console, struct crawl *crawl, struct tuning_e
         return refuse(error, "no console: no memory");
     int failed = server_start(&console->server, crawl->directory, SOCKET_NAME);
     failed = failed ? failed : write_info(console);
-    if (failed)
+    if (failed) {
+        shut(console);
         return refuse(error, "no console: %s/" SOCKET_NAME ": %s", crawl->directory, strerror(-failed));
+    }
     status_update(&console->status, crawl);
     console->is_running = pthread_create(&console->thread, NULL, run, console) == 0;
-    return console->is_running || refuse(error, "no console: no thread");
+    if (console->is_running)
+        return true;
+    shut(console);
+    return refuse(error, "no console: no thread");
 }
 
 void console_stop(struct console *console)
 {
-    char path[1100];
     if (!console->is_running)
         return;
     lf_store(&console->is_ending, true, release); /* R1 */
     pthread_join(console->thread, NULL);
     console->is_running = false;
-    snprintf(path, sizeof path, "%s/" SOCKET_NAME, console->crawl->directory);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/" INFO_NAME, console->crawl->directory);
-    unlink(path);
+    remove_places(console);
 }
 
 void console_close(struct console *console)
