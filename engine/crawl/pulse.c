@@ -17,6 +17,8 @@ static bool is_loop_alive(struct pulse *pulse, const struct crawl *crawl, unsign
 bool pulse_look(struct pulse *pulse, const struct crawl *crawl, uint64_t now_ns, char why[PULSE_WHY_BYTES])
 {
     bool is_alive = true;
+    if (gate_phase(&crawl->gate) == CRAWL_ENDING)
+        return true;
     for (unsigned i = 0; i < crawl->loop_count; i++)
         if (!is_loop_alive(pulse, crawl, i, now_ns)) {
             snprintf(why, PULSE_WHY_BYTES, "loop %u has not turned for 5 s", i);

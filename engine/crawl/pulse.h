@@ -22,5 +22,6 @@ struct pulse {
 
 enum { PULSE_WHY_BYTES = 80 };
 
-/* True if every thread has moved lately; else `why` says which one has not. */
+/* True if every thread has moved lately; else `why` says which one has not. Also true once the crawl is ending: the loops end
+ * one by one, and the last files may take their time. */
 bool pulse_look(struct pulse *pulse, const struct crawl *crawl, uint64_t now_ns, char why[PULSE_WHY_BYTES]);

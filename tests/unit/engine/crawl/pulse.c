@@ -38,6 +38,17 @@ TEST(a_loop_that_stands_still_is_named)
     free(crawl.loops);
 }
 
+TEST(threads_that_have_ended_are_not_missed)
+{
+    begin();
+    gate_set_phase(&crawl.gate, CRAWL_STOPPING);
+    CHECK(!pulse_look(&pulse, &crawl, 60 * CLOCK_NS_PER_S, why));
+    gate_set_phase(&crawl.gate, CRAWL_ENDING);
+    CHECK(pulse_look(&pulse, &crawl, 60 * CLOCK_NS_PER_S, why));
+    gate_set_phase(&crawl.gate, CRAWL_RUNNING);
+    free(crawl.loops);
+}
+
 TEST(a_housekeeper_that_waits_for_the_disk_is_named)
 {
     begin();
