@@ -154,8 +154,10 @@ void status_update(struct status *status, const struct crawl *crawl)
     status->now_ns = clock_now_ns();
     status->directory = crawl->directory;
     status->seconds = (double)(status->now_ns - crawl->begin_ns) / 1e9;
-    status->running_s =
+    double running_s =
         status->seconds + ((double)crawl->ran_before_ns - (double)lf_load(&crawl->paused_ns, relaxed)) / 1e9;
+    if (!last_ns || running_s > status->running_s) /* the watch counts pauses in steps; the time never goes back */
+        status->running_s = running_s;
     status->seeds = crawl->seeds;
     status->phase = gate_phase(&crawl->gate);
     sum_loops(status, crawl);

@@ -58,6 +58,22 @@ TEST(an_outage_lasts_as_long_as_that_of_any_loop)
     finish();
 }
 
+/* What is shown as a counter must not fall: Prometheus would take that for a new start, and add all of it once more. */
+TEST(the_running_time_never_goes_back)
+{
+    begin();
+    status_update(&status, &crawl);
+    double before = status.running_s;
+    CHECK(before >= 2);
+    lf_store(&crawl.paused_ns, CLOCK_NS_PER_S, relaxed); /* of a pause, counted late */
+    status_update(&status, &crawl);
+    CHECK(status.running_s == before);
+    crawl.begin_ns -= 5 * CLOCK_NS_PER_S;
+    status_update(&status, &crawl);
+    CHECK(status.running_s >= before + 3.9 && status.running_s < before + 60);
+    finish();
+}
+
 TEST(rates_are_since_the_last_look)
 {
     begin();
