@@ -348,7 +348,22 @@ static int sift(struct base *base, const struct record *record, struct slice via
     return base->writer.error;
 }
 
-/* The names and lengths, in as many frames as they need. */
+/* Whether it was removed. While it is written it has another name, and may get its own between the two looks. */
+static bool is_gone(const struct base *base, const struct length *length)
+{
+    const struct disk *disk = base->options->disk;
+    const char *state = base->options->directory, *slash = strrchr(state, '/');
+    char path[PATH_BYTES + FILES_NAME_BYTES];
+    if (!lengths_may_be_gone(length))
+        return false;
+    int len = snprintf(path, sizeof path, "%.*s/%s.open", (int)(slash - state), state, length->name);
+    if (disk->size(disk->owner, path) != -ENOENT)
+        return false;
+    path[(size_t)len - strlen(".open")] = '\0';
+    return disk->size(disk->owner, path) == -ENOENT;
+}
+
+/* The names and lengths, in as many frames as they need. What is gone for good is not told of: there may be millions. */
 static void write_lengths(struct base *base)
 {
     char *text = base->record;
@@ -356,6 +371,8 @@ static void write_lengths(struct base *base)
     for (size_t i = 0; i < base->lengths.count; i++) {
         const struct length *length = &base->lengths.all[i];
         uint16_t name_len = (uint16_t)strlen(length->name);
+        if (is_gone(base, length))
+            continue;
         if (len + 10u + name_len > KNOWN_MAX * sizeof(uint64_t)) {
             fold_writer_put(&base->writer, JOURNAL_FILES, (struct slice){text, len});
             len = 0;

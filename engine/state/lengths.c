@@ -1,7 +1,6 @@
 #include "engine/state/lengths.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +78,11 @@ int lengths_note(struct lengths *lengths, struct slice payload)
     while (!error && journal_next_file(&payload, &name, &bytes))
         error = note_one(lengths, name, bytes);
     return error;
+}
+
+bool lengths_may_be_gone(const struct length *length)
+{
+    return strncmp(length->name, "incoming/", 9) == 0;
 }
 
 const struct length *lengths_find(const struct lengths *lengths, const char *name)

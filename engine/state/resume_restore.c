@@ -49,12 +49,6 @@ static int remove_index(const struct resume *resume, const struct length *file)
     return error == -ENOENT ? 0 : error;
 }
 
-/* Such a file is removed once all of it has been made into files of pages. */
-static bool may_be_gone(const struct length *file)
-{
-    return strncmp(file->name, "incoming/", 9) == 0;
-}
-
 static bool restore_file(struct resume *resume, const struct length *file)
 {
     int error = remove_index(resume, file);
@@ -63,7 +57,7 @@ static bool restore_file(struct resume *resume, const struct length *file)
     error = files_restore(resume->disk, resume->directory, file->name, file->bytes);
     if (error == -EBADMSG)
         return refuse(resume, file->name, "is shorter than it was when it was committed");
-    if (error == -ENOENT && may_be_gone(file))
+    if (error == -ENOENT && lengths_may_be_gone(file))
         return true;
     return error == 0 || refuse(resume, file->name, strerror(-error));
 }
@@ -90,7 +84,7 @@ static int sync_file(struct resume *resume, const struct length *file)
     char path[2 * FILES_PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", resume->directory, file->name);
     int error = sync_path(resume, path);
-    return error == -ENOENT && may_be_gone(file) ? 0 : error;
+    return error == -ENOENT && lengths_may_be_gone(file) ? 0 : error;
 }
 
 /* A file of which no commit knows: it was begun after it. */

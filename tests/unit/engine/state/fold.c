@@ -2,6 +2,7 @@
 #include "engine/state/fold.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "engine/state/resume.h"
@@ -424,6 +425,35 @@ TEST(files_of_a_base_are_one)
     CHECK_INT(resume.base_epoch, 3);
     CHECK_INT(resume.base_bytes, disk_model_content(&model, "d/state/journal-000003").len);
     CHECK_INT(resume.epoch, 3);
+    resume_fini(&resume);
+    finish();
+}
+
+static void make_file(const char *path)
+{
+    int fd = model.disk.open(model.disk.owner, path, O_WRONLY | O_CREAT);
+    CHECK(fd >= 0 && model.disk.close(model.disk.owner, fd) == 0);
+}
+
+/* A crawl with store.kind = directory makes and removes a file each second. */
+TEST(files_that_are_gone_are_forgotten)
+{
+    struct file unpacked = {.name = "incoming/a.warc", .is_changed = true};
+    struct file closed = {.name = "incoming/b.warc", .is_changed = true, .next = &unpacked};
+    struct file begun = {.name = "incoming/c.warc", .is_changed = true, .next = &closed};
+    struct file archive = {.name = "warc/d.warc", .is_changed = true, .next = &begun};
+    struct files all = {.all = &archive};
+    begin(1);
+    make_file("d/incoming/b.warc");
+    make_file("d/incoming/c.warc.open");
+    CHECK_INT(journal_commit(&journal, 1, &all), 0);
+    CHECK_INT(journal_turn_over(&journal), 0);
+    CHECK_INT(journal_synced(&journal, 1), 0);
+    CHECK(fold_now(1, 1));
+    CHECK_INT(resume_look(&resume, &model.disk, "d", RESUME_TRUST_SYNCED), RESUME_READY);
+    CHECK(!lengths_find(&resume.files, "incoming/a.warc"));
+    CHECK(lengths_find(&resume.files, "incoming/b.warc") && lengths_find(&resume.files, "incoming/c.warc"));
+    CHECK(lengths_find(&resume.files, "warc/d.warc")); /* one that is missed is told of */
     resume_fini(&resume);
     finish();
 }
