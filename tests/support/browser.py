@@ -56,6 +56,8 @@ class Browser:
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}})
         self.session = answer["sessionId"]
         self.devtools("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+        self.open("about:blank")  # instead of the page that Chromium begins with
+        self.requests()
 
     def __exit__(self, *_):
         try:
