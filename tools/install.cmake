@@ -15,6 +15,8 @@ foreach(program lycosa websim)
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Not with the documents: a package compresses these.
+install(DIRECTORY grafana DESTINATION ${CMAKE_INSTALL_DATADIR}/lycosa)
 
 # The unit names the program by its path, which is known only now: --prefix may say another one than the build.
 install(CODE "set(bindir \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")

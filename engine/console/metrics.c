@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "engine/crawl/loop.h"
 #include "engine/frontier/sieve.h"
 #include "lockfree/clock.h"
 
@@ -104,6 +105,17 @@ static void write_hosts(const struct status *status, FILE *out)
     write_one(out, "connections", "gauge", "Open connections", (double)stats_get(&status->now.connections));
 }
 
+static void write_loops(const struct crawl *crawl, FILE *out)
+{
+    begin(out, "loop_busy_seconds_total", "counter", "Processor time of each loop");
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        fprintf(out, "lycosa_loop_busy_seconds_total{loop=\"%u\"} %.3f\n", i,
+                (double)stats_get(&crawl->loops[i].stats.limited_ns[LIMITED_WORK]) / 1e9);
+    begin(out, "loop_turns_total", "counter", "Turns of each loop; one that stands still is stuck");
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        fprintf(out, "lycosa_loop_turns_total{loop=\"%u\"} %" PRIu64 "\n", i, stats_get(&crawl->loops[i].stats.turns));
+}
+
 /* Bounds are powers of four of a microsecond (or of a byte), which are bounds of the internal buckets, too: the counts are
  * exact, but for values that equal a bound, which are in the next bucket. */
 static void write_histogram(FILE *out, const char *name, const char *help, const struct stats_histogram *histogram,
@@ -134,6 +146,7 @@ static void write_limits(const struct stats *now, FILE *out)
 static void write_memory(const struct status *status, struct crawl *crawl, FILE *out)
 {
     const struct memory_tuning_fixed *memory = &crawl->tuning.fixed.memory;
+    const struct state_tuning_fixed *state = &crawl->tuning.fixed.state;
     struct statvfs disk;
     begin(out, "memory_used_bytes", "gauge", "Memory in use, by budget");
     fprintf(out, "lycosa_memory_used_bytes{budget=\"frontier\"} %" PRIu64 "\n",
@@ -146,9 +159,11 @@ static void write_memory(const struct status *status, struct crawl *crawl, FILE 
     if (statvfs(crawl->directory, &disk) == 0)
         write_one(out, "disk_free_bytes", "gauge", "Free space where the crawl is",
                   (double)disk.f_bavail * (double)disk.f_frsize);
+    write_one(out, "disk_reserve_bytes", "gauge", "state.reserve: with less free space the crawl ends", (double)state->reserve_bytes);
     uint64_t last_ns = lf_load(&crawl->commit.last_ns, relaxed);
-    write_one(out, "commit_age_seconds", "gauge", "Time since the last commit",
-              status->now_ns > last_ns ? (double)(status->now_ns - last_ns) / 1e9 : 0);
+    if (state->journal)
+        write_one(out, "commit_age_seconds", "gauge", "Time since the last commit",
+                  status->now_ns > last_ns ? (double)(status->now_ns - last_ns) / 1e9 : 0);
 }
 
 /* The names that every Prometheus client library has. */
@@ -194,6 +209,8 @@ void metrics_write(const struct status *status, struct crawl *crawl, FILE *out)
             stats_get(&now->tls_handshakes) - stats_get(&now->tls_resumed));
     fprintf(out, "lycosa_tls_handshakes_total{kind=\"resumed\"} %" PRIu64 "\n", stats_get(&now->tls_resumed));
     write_limits(now, out);
+    write_loops(crawl, out);
+    write_one(out, "connections_max", "gauge", "net.connections", (double)crawl->tuning.fixed.net.connections);
     write_memory(status, crawl, out);
     write_process(out);
 }

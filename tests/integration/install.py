@@ -52,7 +52,7 @@ def test_everything_is_in_its_place():
                      "share/bash-completion/completions/websim", "share/zsh/site-functions/_lycosa",
                      "share/fish/vendor_completions.d/lycosa.fish", "share/doc/lycosa/README.md",
                      "share/doc/lycosa/CHANGELOG.md", "share/doc/lycosa/examples/one-site.ini",
-                     "lib/sysusers.d/lycosa.conf", "lib/systemd/system/lycosa@.service"):
+                     "share/lycosa/grafana/lycosa.json", "share/lycosa/grafana/alerts.yml", "lib/sysusers.d/lycosa.conf", "lib/systemd/system/lycosa@.service"):
             assert name in names, (name, sorted(names))
         assert len(list((share / "man" / "man1").iterdir())) >= 10
         done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-M", share / "man", "lycosa-crawl"], capture_output=True,
