@@ -27,6 +27,17 @@ def help_of(program, command):
     return done.stdout
 
 
+def test_help_is_no_failure():
+    """-h and --help: the same text, on the standard output, and 0."""
+    for program, command in [(name, None) for name in ("lycosa", "websim")] + every() + [("lycosa", f"archive {part}") for part in ("get", "check", "cat", "list")]:
+        texts = set()
+        for option in ("-h", "--help"):
+            done = subprocess.run([BUILD / program, *(command or "").split(), option], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            assert done.returncode == 0 and not done.stderr, (program, command, option, done)
+            texts.add(done.stdout)
+        assert len(texts) == 1 and texts.pop().startswith("usage: "), (program, command)
+
+
 def options_of(program, command):
     return set(re.findall(r"^ {2}(?:-\w,|   ) --([\w-]+)", help_of(program, command), re.M))
 
@@ -116,5 +127,5 @@ def test_other_shells_accept_them():
             assert {line.split("\t")[0] for line in offered.splitlines()} >= set(commands_of(program)), offered
 
 
-main([test_no_subcommand_without_a_table, test_options_are_in_pages_and_completions, test_keys_are_in_the_page,
+main([test_no_subcommand_without_a_table, test_help_is_no_failure, test_options_are_in_pages_and_completions, test_keys_are_in_the_page,
       test_pages_render_in_silence, test_bash_completes, test_other_shells_accept_them])

@@ -158,9 +158,9 @@ int lycosa_archive_main(int argc, char **argv)
                  {"list", archive_list_main}};
     if (argc < 2)
         return command_help(&lycosa_archive, stderr);
-    bool wants_help = strcmp(argv[argc - 1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
-    if (wants_help)
-        return command_help(&lycosa_archive, stdout);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return command_help(&lycosa_archive, stdout);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(argv[1], parts[i].name) == 0) {
             int code = parts[i].run(argc - 1, argv + 1);

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return command_list(&lycosa_program, stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
         return command_list(&lycosa_program, stdout);
     if (strcmp(argv[1], "--version") == 0) {
         printf("lycosa %s\n", LYCOSA_VERSION);

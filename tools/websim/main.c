@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     const struct command_program *program = websim_commands_program();
     if (argc < 2)
         return command_list(program, stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
         return command_list(program, stdout);
     if (strcmp(argv[1], "--version") == 0) {
         printf("websim %s\n", LYCOSA_VERSION);
