@@ -102,6 +102,7 @@ with tempfile.TemporaryDirectory(prefix="lycosa-package-") as name:
         shutil.copy(next((folder / "made").glob("lycosa_*.deb")), bare.root / "srv" / "lycosa.deb")
         code, said = bare.run("sh", "-c", "apt-get -qq update && apt-get install -y -qq --no-install-recommends /srv/lycosa.deb")
         assert code == 0, said[-2000:]
+        assert (bare.root / "usr/share/lycosa/grafana/lycosa.json").exists()
         check_crawl(bare)
         code, said = bare.run("systemd-analyze", "verify", "--man=no", "/lib/systemd/system/lycosa@.service")
         assert code == 0 and not said, said
