@@ -101,3 +101,21 @@ TEST(refuses_what_would_break_the_message)
     request.extra = &no_name;
     CHECK_INT(write_with(request), HTTP_ERROR_REQUEST_BAD);
 }
+
+/* Every byte at every place of values that are shorter and longer than a word. */
+TEST(refuses_controls_wherever_they_are)
+{
+    for (size_t len = 1; len <= 20; len++)
+        for (size_t at = 0; at < len; at++)
+            for (int byte = 0; byte < 256; byte++) {
+                char text[20];
+                memset(text, at & 1 ? '\xff' : 'a', len);
+                text[at] = (char)byte;
+                struct http_request of_target = whole(), of_agent = whole();
+                of_target.target = of_agent.user_agent = (struct slice){text, len};
+                CHECK_INT(write_with(of_target),
+                          byte <= ' ' || byte == 0x7f ? HTTP_ERROR_REQUEST_BAD : HTTP_OK);
+                CHECK_INT(write_with(of_agent),
+                          byte < ' ' || byte == 0x7f ? HTTP_ERROR_REQUEST_BAD : HTTP_OK);
+            }
+}
