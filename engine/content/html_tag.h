@@ -2,6 +2,8 @@
  * content. */
 #pragma once
 
+#include <endian.h>
+
 #include "engine/content/html.h"
 
 /* What a byte may end. */
@@ -55,6 +57,16 @@ static inline enum html_element html_element_at(const char *name, const char *en
 
 /* Which of our attributes this is, or HTML_ATTRIBUTES. */
 enum html_attribute html_find_attribute(struct slice name);
+
+/* Where `byte` is in four readable bytes: the top bit of each that is it, the first lowest. Bits above the first one set
+ * may be wrong. */
+static inline uint32_t html_find_in_four(const char *at, char byte)
+{
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    word = le32toh(word) ^ 0x01010101u * (unsigned char)byte; /* `byte` becomes 0 */
+    return (word - 0x01010101u) & ~word & 0x80808080u;
+}
 
 #define HTML_BLOCK_BYTES 64
 

@@ -95,8 +95,8 @@ static inline const char *WALK(pass_name)(const struct html_walk *walk, const ch
 /* One attribute from `at` on, by the letter of the standard. Returns the place behind it; behind the '>' with
  * name.ptr NULL (and name.len 1 if the tag closes itself) if there is no further attribute; NULL if the
  * document ends before the tag. */
-static inline WALK_TARGET const char *WALK(attribute)(struct html_walk *walk, const char *at,
-                                                      struct slice *name, struct slice *value)
+static inline WALK_TARGET __attribute__((always_inline)) const char *
+WALK(attribute)(struct html_walk *walk, const char *at, struct slice *name, struct slice *value)
 {
     const char *end = walk->end, *from = at;
     while (at < end && (html_is(*at, HTML_SPACE) || *at == '/'))
@@ -190,6 +190,19 @@ static inline WALK_TARGET const char *WALK(pass_tag)(struct html_walk *walk, con
             WALK(load_at)(walk, since);
         }
     }
+}
+
+/* Behind the '>' of a tag that begins at `open` and whose name at `name`; NULL if there is none. Most tags have no
+ * attributes: a '>' among their first six bytes ends them, for the shortest that has one in a value is <p x=">">. */
+static inline WALK_TARGET const char *WALK(pass_short_tag)(struct html_walk *walk, const char *open,
+                                                           const char *name)
+{
+    if (walk->end - open >= 6) {
+        uint32_t gt = html_find_in_four(open + 2, '>');
+        if (gt)
+            return open + 3 + __builtin_ctz(gt) / 8;
+    }
+    return WALK(pass_tag)(walk, name);
 }
 
 /* Behind the comment whose text begins at `at`: at --> or --!>, where the dashes of <!-- count for the
@@ -388,7 +401,7 @@ static WALK_TARGET bool WALK(start_tag)(struct html_walk *walk, const char *open
 /* An end tag that matters. True if it is to be reported. */
 static WALK_TARGET bool WALK(end_tag)(struct html_walk *walk, const char *open, struct html_tag *tag)
 {
-    const char *close = WALK(pass_tag)(walk, open + 2);
+    const char *close = WALK(pass_short_tag)(walk, open, open + 2);
     walk->at = close ? close : walk->end;
     if (!close)
         return false;
@@ -408,7 +421,7 @@ static WALK_TARGET bool WALK(end_tag)(struct html_walk *walk, const char *open, 
 static inline WALK_TARGET bool WALK(brief_tag)(struct html_walk *walk, const char *open, struct html_tag *tag)
 {
     tag->is_end = open[1] == '/';
-    const char *close = WALK(pass_tag)(walk, open + 1 + tag->is_end);
+    const char *close = WALK(pass_short_tag)(walk, open, open + 1 + tag->is_end);
     walk->at = close ? close : walk->end;
     if (!close)
         return false;
@@ -451,7 +464,7 @@ static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
                     return true;
                 at = walk->at;
             } else {
-                at = WALK(pass_tag)(walk, at + 1);
+                at = WALK(pass_short_tag)(walk, at, at + 1);
             }
         } else if (at[1] == '/' && html_is(at[2], HTML_LETTER)) {
             if (is_brief && !html_end_may_matter(at + 2)) {
@@ -464,7 +477,7 @@ static WALK_TARGET bool WALK(step)(struct html_walk *walk, struct html_tag *tag)
                     return true;
                 at = walk->at;
             } else {
-                at = WALK(pass_tag)(walk, at + 2);
+                at = WALK(pass_short_tag)(walk, at, at + 2);
             }
         } else if (at[1] == '!' || at[1] == '?' || at[1] == '/') {
             at = WALK(pass_declaration)(walk, at);
