@@ -99,12 +99,10 @@ static enum url_error write_port(struct url *url, struct url_writer *out, struct
     if (!digits.len || port == url->port)
         return URL_OK;
     url->port = (uint16_t)port;
-    char text[6] = {':'};
-    size_t len = 1;
-    for (uint32_t unit = 10000; unit; unit /= 10)
-        if (port >= unit || unit == 1)
-            text[len++] = (char)('0' + port / unit % 10);
-    url_write(out, (struct slice){text, len});
+    while (digits.len > 1 && digits.ptr[0] == '0')
+        digits = slice_skip(digits, 1);
+    url_write_byte(out, ':');
+    url_write(out, digits);
     return URL_OK;
 }
 
@@ -309,20 +307,25 @@ static enum url_error parse_clean(struct url *url, const struct url *base, struc
     return error != URL_OK ? error : parse_root(url, &out, input);
 }
 
-/* Whether any byte is below 14, as tabs and line ends are. Eight bytes at a time. */
+/* Whether any byte is below 14, as tabs and line ends are. Eight bytes at a time, the last ones perhaps twice. */
 static bool has_controls(struct slice input)
 {
     const uint64_t ones = 0x0101010101010101, highs = ones << 7;
     uint64_t found = 0, word;
-    size_t i = 0;
-    for (; i + 8 <= input.len; i += 8) {
-        memcpy(&word, input.ptr + i, 8);
+    bool any = false;
+    if (input.len < sizeof word) {
+        for (size_t i = 0; i < input.len; i++)
+            any |= (uint8_t)input.ptr[i] < 14;
+        return any;
+    }
+    const char *last = input.ptr + input.len - sizeof word;
+    for (const char *at = input.ptr; at < last; at += sizeof word) {
+        memcpy(&word, at, sizeof word);
         found |= (word - ones * 14) & ~word;
     }
-    bool any = found & highs;
-    for (; i < input.len; i++)
-        any |= (uint8_t)input.ptr[i] < 14;
-    return any;
+    memcpy(&word, last, sizeof word);
+    found |= (word - ones * 14) & ~word;
+    return found & highs;
 }
 
 static __attribute__((noinline)) enum url_error parse_with_controls(struct url *url, const struct url *base,

@@ -155,10 +155,27 @@ static struct slice write_stop(struct url_writer *out, struct slice path)
     return slice_skip(path, 1);
 }
 
+/* Copies the bytes of a path up to the first that needs a look: one of URL_PATH_STOP, but a dot or an escape only at the
+ * start of a segment, where it may be a segment of dots. May set `full`. */
+static struct slice write_plain(struct url_writer *out, struct slice path)
+{
+    size_t room = out->size - out->len, n = path.len < room ? path.len : room, i = 0;
+    char *to = out->text + out->len, last = to[-1];
+    for (; i < n; i++) {
+        char c = path.ptr[i];
+        if (url_class_has(c, URL_PATH_STOP) && ((c != '.' && c != '%') || last == '/'))
+            break;
+        to[i] = last = c;
+    }
+    out->len += i;
+    out->full = i == room && i < path.len && !url_class_has(path.ptr[i], URL_PATH_STOP);
+    return slice_skip(path, i);
+}
+
 struct slice url_write_path(struct url_writer *out, struct slice input, size_t floor)
 {
     while (!out->full) {
-        input = slice_skip(input, url_write_span(out, input, URL_PATH_STOP));
+        input = write_plain(out, input);
         if (!input.len || url_class_has(input.ptr[0], URL_ENDS_PATH))
             break;
         unsigned dots = out->text[out->len - 1] == '/' ? skip_dots(&input) : 0;
