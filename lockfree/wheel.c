@@ -101,14 +101,17 @@ void wheel_init(struct wheel *wheel, void *memory, const struct wheel_options *o
 
 static inline void bits_set(struct wheel_bits *bits, uint32_t slot)
 {
+    bits->used += !bits->words[slot / 64];
     bits->words[slot / 64] |= UINT64_C(1) << slot % 64;
     bits->summary[slot / 4096] |= UINT64_C(1) << slot / 64 % 64;
 }
 
 static inline void bits_clear(struct wheel_bits *bits, uint32_t slot)
 {
-    if (!(bits->words[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
-        bits->summary[slot / 4096] &= ~(UINT64_C(1) << slot / 64 % 64);
+    if ((bits->words[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
+        return;
+    bits->summary[slot / 4096] &= ~(UINT64_C(1) << slot / 64 % 64);
+    bits->used--;
 }
 
 /* The first slot at or after `from` that is not empty, or NONE. */
@@ -130,10 +133,12 @@ static uint64_t bits_from(const struct wheel_bits *bits, uint64_t from)
 /* How far ahead of `from`, going round, the first slot is that is not empty; NONE when all are. */
 static uint64_t bits_distance(const struct wheel_bits *bits, uint64_t from)
 {
+    if (bits->used == 0)
+        return NONE;
     uint64_t slot = bits_from(bits, from);
     if (slot == NONE)
         slot = bits_from(bits, 0);
-    return slot == NONE ? NONE : (slot - from) % bits->slots;
+    return (slot - from) % bits->slots;
 }
 
 static uint32_t chunk_take(struct wheel *wheel)

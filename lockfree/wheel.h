@@ -46,6 +46,7 @@ struct wheel_bits {
     uint64_t *words;
     uint64_t *summary; /* a bit per word that is not zero */
     uint32_t slots;
+    uint32_t used; /* words that are not zero */
 };
 
 /* The members are the wheel's own. */
