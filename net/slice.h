@@ -38,7 +38,7 @@ static inline bool slice_equals_nocase(struct slice a, struct slice b)
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
-        if (slice_lower(a.ptr[i]) != slice_lower(b.ptr[i]))
+        if (a.ptr[i] != b.ptr[i] && slice_lower(a.ptr[i]) != slice_lower(b.ptr[i]))
             return false;
     return true;
 }
