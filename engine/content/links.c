@@ -85,10 +85,30 @@ static unsigned traits_of_long(struct slice value)
     return (halves[0] | halves[1] ? TRAIT_REFERENCE : 0) | (is_not_ascii ? TRAIT_NOT_ASCII : 0);
 }
 
+/* The top bit of a byte is set if the word has '&' or NUL. */
+static uint64_t find_reference(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t without_and = word ^ ones * '&'; /* '&' becomes 0 */
+    return (((word - ones) & ~word) | ((without_and - ones) & ~without_and)) & ones << 7;
+}
+
+/* Of 8 to 16 bytes; those in the middle may be looked at twice. */
+static unsigned traits_of_medium(struct slice value)
+{
+    uint64_t first, last;
+    memcpy(&first, value.ptr, sizeof(first));
+    memcpy(&last, value.ptr + value.len - sizeof(last), sizeof(last));
+    return (find_reference(first) | find_reference(last) ? TRAIT_REFERENCE : 0) |
+           ((first | last) & 0x8080808080808080u ? TRAIT_NOT_ASCII : 0);
+}
+
 static unsigned traits_of(struct slice value)
 {
     if (value.len >= sizeof(bytes16))
         return traits_of_long(value);
+    if (value.len >= sizeof(uint64_t))
+        return traits_of_medium(value);
     unsigned traits = 0;
     for (size_t i = 0; i < value.len; i++) {
         traits |= value.ptr[i] == '&' || value.ptr[i] == '\0' ? TRAIT_REFERENCE : 0;

@@ -29,6 +29,7 @@ static const char *scan(const char *html, const struct links_options *options)
 }
 
 static const struct links_options plain_page;
+static const char plain[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH";
 
 TEST(each_element_gives_its_kind)
 {
@@ -80,6 +81,26 @@ TEST(references_are_decoded_into_the_text_buffer)
     CHECK_STR(scan("<a href='?a&amp;b'><a href='plain'>", &plain_page), "anchor ?a&b\nanchor plain");
     CHECK(found[0].url.ptr == text);
     CHECK(found[1].url.ptr < text || found[1].url.ptr >= text + sizeof(text));
+}
+
+/* What a value needs before it is a URL is found wherever it stands, in short values and long ones. */
+TEST(values_are_decoded_wherever_it_is_needed)
+{
+    static const struct {
+        const char *written, *meant;
+    } parts[] = {{"&amp;", "&"}, {"&#65;", "A"}, {"\xef", "\xd0\xbf"}};
+    struct links_options options = {.encoding = encoding_find(SLICE("windows-1251"))};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        for (int before = 0; before < 40; before++)
+            for (int after = 0; after < 40; after++) {
+                char html[200], expected[200];
+                snprintf(html, sizeof(html), "<a href='/%.*s%s%.*s'>", before, plain, parts[i].written, after,
+                         plain);
+                snprintf(expected, sizeof(expected), "anchor /%.*s%s%.*s", before, plain, parts[i].meant,
+                         after, plain);
+                CHECK_STR(scan(html, &options), expected);
+            }
+    encoding_fini();
 }
 
 TEST(nofollow_is_flagged)
