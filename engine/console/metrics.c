@@ -1,6 +1,7 @@
 #include "engine/console/metrics.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -187,14 +188,26 @@ static void write_process(FILE *out)
         fclose(statm);
 }
 
+/* Counters begin with the process. A crawl that was killed is resumed from its last commit, before what was scraped: a
+ * counter that went on from there would have fallen by a little, which Prometheus takes for a new start and adds all of it. */
+static const struct stats *count_own(const struct crawl *crawl)
+{
+    static struct stats own; /* large; the console has one thread */
+    memset(&own, 0, sizeof own);
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        stats_sum(&own, &crawl->loops[i].stats);
+    return &own;
+}
+
 void metrics_write(const struct status *status, struct crawl *crawl, FILE *out)
 {
-    const struct stats *now = &status->now;
+    const struct stats *now = count_own(crawl);
     begin(out, "build_info", "gauge", "The version, as a label");
     fprintf(out, "lycosa_build_info{version=\"%s\"} 1\n", LYCOSA_VERSION);
     write_one(out, "start_time_seconds", "gauge", "When this process began to crawl, since 1970",
               (double)clock_wall_us() / 1e6 - status->seconds);
-    write_one(out, "running_seconds_total", "counter", "How long the crawl ran, pauses left out", status->running_s);
+    write_one(out, "running_seconds_total", "counter", "How long this process crawled, pauses left out",
+              status->running_s - (double)crawl->ran_before_ns / 1e9);
     write_phase(status, out);
     write_counters(now, out);
     write_outcomes(now, out);
