@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the console costs a crawl: pages per second with a page open and without, in turns, and the processor time of the
-console's thread. BUILD_DIR=build/release bench/macro/console.py [PAIRS [SECONDS]]
+"""What the console costs a crawl: pages per second and processor time per page with a page open and without, in turns, and the
+processor time of the console's thread. BUILD_DIR=build/release bench/macro/console.py [PAIRS [SECONDS]]
 
 The page is a reader that asks for what the page asks for: the stream of events, all counters each second, /metrics every five. It
 costs the machine less than a browser does, and the crawl's process the same."""
@@ -59,7 +59,7 @@ def console_seconds(pid):
 
 
 def crawl(web, seconds, has_page):
-    """(pages per second, share of a processor that the console's thread took)"""
+    """(pages per second, processor time per page in microseconds, share of a processor that the console's thread took)"""
     with tempfile.TemporaryDirectory() as folder:
         directory, tuning = Path(folder) / "crawl", Path(folder) / "tuning.ini"
         tuning.write_text(tuning_text(merge(RUDE, SMALL, {"scope": {"mode": "any"}, "net": {"dns-servers": web.dns}, "store": {"kind": "none"},
@@ -83,7 +83,7 @@ def crawl(web, seconds, has_page):
             page.join()
         summary = json.loads((directory / "summary.json").read_text())
         assert summary["end"] == "time", summary["end"]
-        return summary["pages"] / summary["running_seconds"], used / (last - begun)
+        return summary["pages"] / summary["running_seconds"], summary["cpu_seconds"] / summary["pages"] * 1e6, used / (last - begun)
 
 
 def main():
@@ -93,15 +93,16 @@ def main():
         crawl(web, 3, False)  # files and processors get warm
         rows = []
         for _ in range(pairs):
-            (plain, alone), (watched, busy) = crawl(web, seconds, False), crawl(web, seconds, True)
-            rows.append((watched / plain, plain, watched, alone, busy))
-            print(f"without a page {plain:8.0f} pages/s, console {alone * 100:.2f}% of a core   "
-                  f"with a page {watched:8.0f} pages/s, console {busy * 100:.2f}%   ratio {watched / plain:.4f}", flush=True)
-    ratios = [row[0] for row in rows]
-    error = statistics.stdev(ratios) / len(ratios) ** 0.5 if len(ratios) > 1 else float("nan")
-    print(f"ratio {statistics.median([row[2] for row in rows]) / statistics.median([row[1] for row in rows]):.4f} of the medians, "
-          f"{statistics.mean(ratios):.4f} +- {error:.4f} of the pairs; console's thread {statistics.mean(row[3] for row in rows) * 100:.2f}% of a core "
-          f"alone, {statistics.mean(row[4] for row in rows) * 100:.2f}% with a page")
+            rows.append((crawl(web, seconds, False), crawl(web, seconds, True)))
+            for name, (rate, cost, share) in zip(("without a page", "with a page   "), rows[-1]):
+                print(f"{name} {rate:8.0f} pages/s {cost:6.2f} us/page, console {share * 100:.2f}% of a core", flush=True)
+    for what, place in (("pages/s", 0), ("us/page", 1)):
+        ratios = [watched[place] / alone[place] for alone, watched in rows]
+        error = statistics.stdev(ratios) / len(ratios) ** 0.5 if len(ratios) > 1 else float("nan")
+        medians = [statistics.median(row[side][place] for row in rows) for side in (0, 1)]
+        print(f"{what}: with a page {medians[1] / medians[0]:.4f} of without by the medians, {statistics.mean(ratios):.4f} +- {error:.4f} by pairs")
+    print("console's thread: " + ", ".join(f"{statistics.mean(row[side][2] for row in rows) * 100:.2f}% of a core {name}"
+                                           for side, name in ((0, "without"), (1, "with a page"))))
 
 
 if __name__ == "__main__":

@@ -57,6 +57,25 @@ TEST(a_line_that_is_cut_is_none_or_lacks_only_its_end)
     }
 }
 
+/* Blanks are looked for sixteen bytes at a time. */
+TEST(columns_of_any_width)
+{
+    char url[80], text[400];
+    for (int width = 1; width < (int)sizeof url; width++) {
+        struct log_line line;
+        snprintf(url, sizeof url, "%.*s", width, "http://example.org/a/page/with/a/long/name/and/a/longer/one/and/an/even/longer/one/of/them/");
+        int len = snprintf(text, sizeof text, "2023-11-14T22:13:21.250Z   200 %*d %s L%.*s - text/html #001 20231114221321000+250 - - %.*s", width % 12, 7, url,
+                           width % 37, "LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL", width, "near-duplicate:12:0123456789abcdef,3t,and-more-of-it-0123456789012345678901234567890");
+        char *copy = check_guard_copy(text, (size_t)len);
+        CHECK(log_line_read(&line, (struct slice){copy, (size_t)len}));
+        CHECK(slice_equals(line.url, slice_of(url)));
+        CHECK_INT(line.hops.len, 1 + width % 37);
+        CHECK(slice_equals(line.mime, SLICE("text/html")));
+        CHECK_INT(line.annotation.len, width);
+        check_guard_free(copy, (size_t)len);
+    }
+}
+
 TEST(what_is_no_line)
 {
     static const char *const texts[] = {
