@@ -19,7 +19,13 @@
 #define INFO_NAME   "control.json"
 #define NICE        10
 
-enum { TOKEN_CHARS_MIN = 32 };
+/* How often readers of events get a line even if nothing happens, so that proxies keep the connection. */
+#define COMMENT_NS (15 * CLOCK_NS_PER_S)
+
+enum {
+    TOKEN_CHARS_MIN = 32,
+    LAST_TURNS = 4, /* of the server: to wake a request, to answer it, to send the answer */
+};
 
 static bool refuse(struct tuning_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -85,6 +91,7 @@ bool console_open(struct console *console, const struct control_tuning_fixed *tu
     uint16_t port;
     *console = (struct console){.server = {.listener = -1, .owner = console, .answer = on_request}};
     page_init(&console->page);
+    ring_spsc_init(&console->notes, console->notes_memory, CONSOLE_NOTES);
     if (!take_token(console, tuning, error) || !tuning->listen[0])
         return console->guard.token[0];
     if (!read_listen(tuning->listen, address, sizeof address, &port))
@@ -117,24 +124,78 @@ static int write_info(const struct console *console)
     return fclose(out) == 0 ? 0 : -errno;
 }
 
+/* An event of at most SERVER_EVENT_BYTES. */
+struct event {
+    char text[SERVER_EVENT_BYTES];
+    FILE *out; /* NULL: nobody reads, or no memory */
+};
+
+static FILE *begin_event(struct console *console, struct event *event)
+{
+    event->out = console->server.stream_count ? fmemopen(event->text, sizeof event->text, "w") : NULL;
+    return event->out;
+}
+
+/* What does not fit is not sent. */
+static void send_event(struct console *console, struct event *event)
+{
+    long len = ftell(event->out);
+    bool good = fflush(event->out) == 0 && len > 0 && (size_t)len < sizeof event->text;
+    fclose(event->out);
+    if (good)
+        server_send(&console->server, event->text, (size_t)len);
+}
+
+/* What is said between samples. */
+static void speak(struct console *console, uint64_t now_ns)
+{
+    struct event event;
+    uint64_t note;
+    enum crawl_phase phase = gate_phase(&console->crawl->gate);
+    if (phase != console->phase && begin_event(console, &event)) {
+        router_write_phase(event.out, phase);
+        send_event(console, &event);
+    }
+    console->phase = phase;
+    while (ring_spsc_pop(&console->notes, &note)) {
+        char *line = (char *)(uintptr_t)note;
+        if (begin_event(console, &event)) {
+            router_write_note(event.out, line);
+            send_event(console, &event);
+        }
+        free(line);
+    }
+    if (now_ns - console->spoke_ns >= COMMENT_NS) {
+        server_send(&console->server, ": \n\n", 4);
+        console->spoke_ns = now_ns;
+    }
+}
+
 static void take_sample(struct console *console, uint64_t now_ns)
 {
     struct sample sample;
-    char *text = NULL;
-    size_t len = 0;
+    struct event event;
     status_update(&console->status, console->crawl);
     sample_take(&sample, &console->status, clock_wall_us() / 1000);
     recent_add(&console->history, &sample);
     console->is_alive = pulse_look(&console->pulse, console->crawl, now_ns, console->why);
-    FILE *out = console->server.stream_count ? open_memstream(&text, &len) : NULL;
-    if (!out)
+    if (!begin_event(console, &event))
         return;
-    fprintf(out, "id: %llu\nevent: sample\ndata: ", (unsigned long long)console->history.count);
-    router_write_sample(out, &sample);
-    fputs("\n\n", out);
-    if (fclose(out) == 0)
-        server_send(&console->server, text, len);
-    free(text);
+    router_write_sample(event.out, &sample, console->history.count);
+    send_event(console, &event);
+}
+
+/* The threads of the crawl have ended: what was asked of them is answered by now, or will not be. */
+static void answer_rest(struct console *console)
+{
+    struct event event;
+    console->is_closing = true;
+    if (begin_event(console, &event)) {
+        router_write_phase(event.out, CRAWL_ENDING);
+        send_event(console, &event);
+    }
+    for (int i = 0; i < LAST_TURNS; i++)
+        server_turn(&console->server, 0);
 }
 
 static void *run(void *argument)
@@ -149,9 +210,11 @@ static void *run(void *argument)
             next_ns += CLOCK_NS_PER_S;
             next_ns = next_ns > now_ns ? next_ns : now_ns + CLOCK_NS_PER_S;
         }
+        speak(console, now_ns);
         uint64_t wait_ms = (next_ns - now_ns) / CLOCK_NS_PER_MS + 1;
         server_turn(&console->server, wait_ms < 100 ? (int)wait_ms : 100);
     }
+    answer_rest(console);
     return NULL;
 }
 
@@ -170,6 +233,13 @@ static void shut(struct console *console)
 {
     server_fini(&console->server);
     remove_places(console);
+}
+
+void console_note(struct console *console, const char *line)
+{
+    char *copy = console->is_running ? strdup(line) : NULL;
+    if (copy && !ring_spsc_push(&console->notes, (uintptr_t)copy)) /* Hand-over to the console's thread. */
+        free(copy);
 }
 
 bool console_start(struct console *console, struct crawl *crawl, struct tuning_error *error)
@@ -199,6 +269,7 @@ void console_stop(struct console *console)
     lf_store(&console->is_ending, true, release); /* R1 */
     pthread_join(console->thread, NULL);
     console->is_running = false;
+    router_why_fini(&console->question);
     remove_places(console);
 }
 
@@ -206,6 +277,10 @@ void console_close(struct console *console)
 {
     server_fini(&console->server);
     recent_fini(&console->history);
+    added_destroy(console->added);
+    console->added = NULL;
+    for (uint64_t note; ring_spsc_pop(&console->notes, &note);)
+        free((char *)(uintptr_t)note);
     if (console->events)
         fclose(console->events);
     console->events = NULL;

@@ -13,9 +13,14 @@
 #include "engine/console/guard.h"
 #include "engine/console/recent.h"
 #include "engine/console/page.h"
+#include "engine/console/router_why.h"
 #include "engine/console/server.h"
 #include "engine/crawl/crawl.h"
 #include "engine/crawl/pulse.h"
+#include "lockfree/ring_spsc.h"
+
+/* Notes that wait for the console's thread; more are not told. */
+enum { CONSOLE_NOTES = 32, CONSOLE_NOTES_BYTES = CONSOLE_NOTES * sizeof(uint64_t) };
 
 struct console {
     struct crawl *crawl;
@@ -29,9 +34,18 @@ struct console {
     char why[PULSE_WHY_BYTES];
     char url[160]; /* for a browser, with the token; empty: no TCP */
     FILE *events;  /* DIR/events.log: every order; NULL before the first */
+    struct added *added;     /* seeds that were handed over; NULL: none */
+    uint64_t added_asked_ns; /* when somebody last asked what became of them */
+    uint64_t lists;          /* of seeds, so far */
+    struct why question;     /* where a URL is */
+    enum crawl_phase phase;  /* that readers of events were told */
+    uint64_t spoke_ns;       /* when they were last sent a comment */
+    bool is_closing;         /* what cannot be answered now will not be */
     pthread_t thread;
     bool is_running;
     _Atomic(bool) is_ending;
+    struct ring_spsc notes; /* lines for readers of events, from the watch */
+    _Alignas(LF_CACHE_LINE) char notes_memory[CONSOLE_NOTES_BYTES];
 };
 
 /* Opens the TCP listener that the tuning file asks for, if it asks for one, before the crawl begins. False: error->message
@@ -40,6 +54,8 @@ bool console_open(struct console *console, const struct control_tuning_fixed *tu
 /* Opens DIR/control.sock, writes DIR/control.json and starts the thread; by the hook on_begin. A crawl goes on without a
  * console if that fails: `error` says why. */
 bool console_start(struct console *console, struct crawl *crawl, struct tuning_error *error);
+/* One line for readers of events; by the hook on_note. */
+void console_note(struct console *console, const char *line);
 /* Ends the thread; by the hook on_end. No-op if it does not run. */
 void console_stop(struct console *console);
 void console_close(struct console *console);

@@ -30,7 +30,7 @@ void console_response_fail(struct console_response *response, unsigned status, c
     va_end(args);
     response->status = status;
     response->type = "application/json";
-    response->is_stream = false;
+    response->is_stream = response->is_pending = false;
     rewind(response->out);
     fputs("{\"error\": ", response->out);
     json_write_string(response->out, slice_of(message));

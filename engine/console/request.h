@@ -4,9 +4,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "net/slice.h"
+
+/* What a request that cannot be answered at once remembers until it is asked again. */
+struct console_wait {
+    uint64_t ticket;   /* the route's own; 0: it is asked for the first time */
+    uint64_t since_ns; /* when that was */
+};
 
 struct console_request {
     const char *method;
@@ -18,7 +25,9 @@ struct console_request {
     const char *fetch_site;
     const char *content_type;
     const char *authorization;
+    const char *last_event;
     struct slice body;
+    struct console_wait *wait;
     bool is_local;   /* it came by the Unix socket: who may open that may do everything */
     const char *who; /* for the log of orders: "uid 1000", "token" */
 };
@@ -29,6 +38,7 @@ struct console_response {
     const char *allow;  /* 405: the methods that there are */
     const char *policy; /* Content-Security-Policy; NULL: the strictest */
     bool is_stream;     /* events follow, for as long as the reader stays; `text` is what begins it */
+    bool is_pending;    /* nothing to say yet: the request is asked again, soon */
     char *text;
     size_t len;
     FILE *out; /* writes `text`, until console_response_finish */

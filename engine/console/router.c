@@ -7,11 +7,9 @@
 
 #include "engine/console/console.h"
 #include "engine/console/metrics.h"
-#include "engine/crawl/diagnosis.h"
+#include "engine/console/router_parts.h"
 #include "engine/crawl/summary.h"
-#include "engine/tuning/tuning_table.h"
 #include "engine/url/json.h"
-#include "lockfree/clock.h"
 
 enum { QUERY_NAMES_MAX = 8 };
 
@@ -61,14 +59,6 @@ static void answer_ready(struct console *console, const struct console_request *
         answer_health(console, request, response);
 }
 
-void router_write_sample(FILE *out, const struct sample *sample)
-{
-    char buffer[SAMPLE_NAME_BYTES];
-    for (unsigned i = 0; i < SAMPLE_COUNT; i++)
-        fprintf(out, "%s\"%s\": %" PRIu64, i ? ", " : "{", sample_name(i, buffer), sample->values[i]);
-    fputs("}", out);
-}
-
 /* {"step": 10, "first": 3, "samples": {"pages": [1, 2, 3], ...}} */
 static void write_samples(FILE *out, const struct recent_level *level, uint64_t first)
 {
@@ -106,15 +96,6 @@ static void answer_samples(struct console *console, const struct console_request
     write_samples(response->out, level, after >= first ? after + 1 : first);
 }
 
-/* The server sends what comes; see server.c. */
-static void answer_events(struct console *console, const struct console_request *request,
-                          struct console_response *response)
-{
-    (void)console, (void)request;
-    response->type = "text/event-stream";
-    response->is_stream = true;
-}
-
 static void answer_openapi(struct console *console, const struct console_request *request,
                            struct console_response *response)
 {
@@ -147,114 +128,26 @@ static void log_order(struct console *console, const struct console_request *req
     fflush(console->events);
 }
 
-static void tell_phase(struct console_response *response, const char *phase)
-{
-    fprintf(response->out, "{\"phase\": \"%s\"}\n", phase);
-}
-
-/* Whether the crawl is about to end: no order makes sense then. */
-static bool is_over(const struct console *console, struct console_response *response)
-{
-    enum crawl_phase phase = gate_phase(&console->crawl->gate);
-    if (phase != CRAWL_STOPPING && phase != CRAWL_ENDING)
-        return false;
-    console_response_fail(response, 409, "the crawl is %s", gate_phase_name(phase));
-    return true;
-}
-
-static void order_pause(struct console *console, const struct console_request *request,
-                        struct console_response *response)
-{
-    (void)request;
-    if (is_over(console, response))
-        return;
-    crawl_pause(console->crawl);
-    tell_phase(response, "paused");
-}
-
-static void order_resume(struct console *console, const struct console_request *request,
-                         struct console_response *response)
-{
-    (void)request;
-    if (is_over(console, response))
-        return;
-    crawl_unpause(console->crawl);
-    tell_phase(response, "running");
-}
-
-static void order_stop(struct console *console, const struct console_request *request,
-                       struct console_response *response)
-{
-    (void)request;
-    crawl_stop(console->crawl); /* a second time: at once */
-    tell_phase(response, "stopping");
-}
-
-static void order_reload(struct console *console, const struct console_request *request,
-                         struct console_response *response)
-{
-    (void)request;
-    if (!console->crawl->options->tuning_path) {
-        console_response_fail(response, 409, "the crawl was started without a tuning file (-c FILE)");
-        return;
-    }
-    crawl_reload(console->crawl);
-    response->status = 202;
-    fputs("{\"reload\": \"begun; the crawl's status tells how it ended\"}\n", response->out);
-}
-
-/* Which keys an order changes, and which it would if they were not fixed. */
-static void tell_keys(const struct tuning *before, const struct tuning *after, FILE *out)
-{
-    const char *comma = "";
-    fputs("{", out);
-    for (size_t i = 0; i < tuning_keys_count; i++) {
-        const struct tuning_key *key = &tuning_keys[i];
-        const char *was = (const char *)before + key->offset, *is = (const char *)after + key->offset;
-        size_t size = key->type == TUNING_LIST   ? TUNING_LIST_BYTES
-                      : key->type == TUNING_TEXT ? TUNING_TEXT_BYTES
-                      : key->type == TUNING_BOOL ? sizeof(bool)
-                                                 : sizeof(uint64_t);
-        bool is_text = key->type == TUNING_LIST || key->type == TUNING_TEXT;
-        if (is_text ? strcmp(was, is) == 0 : memcmp(was, is, size) == 0)
-            continue;
-        fprintf(out, "%s\"%s.%s\": \"%s\"", comma, key->section, key->name, tuning_key_is_live(key) ? "set" : "fixed");
-        comma = ", ";
-    }
-    fputs("}\n", out);
-}
-
-static void order_tuning(struct console *console, const struct console_request *request,
-                         struct console_response *response)
-{
-    static struct tuning before, after; /* large; the console has one thread */
-    struct tuning_error error;
-    before = *crawl_borrow_tuning(console->crawl);
-    crawl_return_tuning(console->crawl);
-    after = before;
-    if (!tuning_parse(&after, "the order", request->body, &error))
-        console_response_fail(response, 400, "%s", error.message);
-    else if (!crawl_patch_tuning(console->crawl, request->body))
-        console_response_fail(response, 503, "the last change is not taken over yet: try again");
-    else
-        tell_keys(&before, &after, response->out);
-}
-
 const struct route router_routes[] = {
     {"GET", "/", GUARD_NOTHING, answer_page, "", "The page for browsers"},
     {"GET", "/healthz", GUARD_NOTHING, answer_health, "", "200 if every thread of the crawl moves"},
     {"GET", "/readyz", GUARD_NOTHING, answer_ready, "", "200 if the crawl runs and the disk has room"},
     {"GET", "/metrics", GUARD_METRICS, answer_metrics, "", "Metrics for Prometheus, text format 0.0.4"},
     {"GET", "/api/v1/crawl", GUARD_TOKEN, answer_crawl, "", "All counters: summary.json of now"},
-    {"GET", "/api/v1/events", GUARD_TOKEN, answer_events, "", "A sample each second, as server-sent events"},
+    {"GET", "/api/v1/events", GUARD_TOKEN, router_events, "",
+     "A sample each second, phases and notes, as server-sent events; goes on from Last-Event-ID"},
     {"GET", "/api/v1/samples", GUARD_TOKEN, answer_samples, "step after", "The history: arrays by name"},
     {"GET", "/api/v1/tuning", GUARD_TOKEN, answer_tuning, "", "The tuning in force, as a tuning file"},
-    {"PATCH", "/api/v1/tuning", GUARD_ORDER, order_tuning, "",
+    {"PATCH", "/api/v1/tuning", GUARD_ORDER, router_order_tuning, "",
      "Changes keys that may change while a crawl runs; the body is a piece of a tuning file"},
-    {"POST", "/api/v1/pause", GUARD_ORDER, order_pause, "", "No new requests, until resume"},
-    {"POST", "/api/v1/resume", GUARD_ORDER, order_resume, "", "Goes on after a pause"},
-    {"POST", "/api/v1/stop", GUARD_ORDER, order_stop, "", "Ends the crawl in order; a second time: at once"},
-    {"POST", "/api/v1/reload", GUARD_ORDER, order_reload, "", "Reads the tuning file again"},
+    {"POST", "/api/v1/pause", GUARD_ORDER, router_order_pause, "", "No new requests, until resume"},
+    {"POST", "/api/v1/resume", GUARD_ORDER, router_order_resume, "", "Goes on after a pause"},
+    {"POST", "/api/v1/stop", GUARD_ORDER, router_order_stop, "", "Ends the crawl in order; a second time: at once"},
+    {"POST", "/api/v1/reload", GUARD_ORDER, router_order_reload, "", "Reads the tuning file again"},
+    {"POST", "/api/v1/seeds", GUARD_ORDER, router_order_seeds, "lines",
+     "Adds seeds, a URL per line; tells how many were accepted, known, out of scope or bad, with lines=1 of each line"},
+    {"POST", "/api/v1/checkpoint", GUARD_ORDER, router_order_checkpoint, "", "Commits and syncs all that was done so far"},
+    {"GET", "/api/v1/why", GUARD_TOKEN, router_why, "url", "Where a URL is: unknown, waiting, in flight or done"},
     {"GET", "/api/v1/openapi.json", GUARD_TOKEN, answer_openapi, "", "This list"},
 };
 const size_t router_count = sizeof router_routes / sizeof router_routes[0];
@@ -321,7 +214,7 @@ static void route(struct console *console, const struct console_request *request
 void router_answer(struct console *console, const struct console_request *request, struct console_response *response)
 {
     route(console, request, response);
-    if (strcmp(request->method, "GET") != 0)
+    if (strcmp(request->method, "GET") != 0 && !response->is_pending)
         log_order(console, request, response);
 }
 

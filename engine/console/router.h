@@ -3,6 +3,7 @@
 
 #include "engine/console/guard.h"
 #include "engine/console/request.h"
+#include "engine/crawl/gate.h"
 
 struct console;
 struct sample;
@@ -24,5 +25,7 @@ extern const size_t router_count;
 void router_answer(struct console *console, const struct console_request *request, struct console_response *response);
 /* The routes as an OpenAPI document. */
 void router_write_openapi(FILE *out);
-/* A sample as a JSON object: for events. */
-void router_write_sample(FILE *out, const struct sample *sample);
+/* Events: router_events.c. A note is one line, in whatever characters. */
+void router_write_sample(FILE *out, const struct sample *sample, uint64_t number);
+void router_write_phase(FILE *out, enum crawl_phase phase);
+void router_write_note(FILE *out, const char *line);

@@ -12,17 +12,22 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A request while its body comes in. */
-struct exchange {
+/* A request while its body comes in, and until it is answered. */
+struct server_exchange {
+    struct server_exchange *next; /* among those that wait */
+    struct MHD_Connection *connection;
     char *body;
     size_t len;
     bool is_too_long;
+    struct console_wait wait;
 };
 
 struct server_stream {
     struct server_stream *next;
     struct server *server;
     struct MHD_Connection *connection;
+    char *first; /* what it begins with, before all events */
+    size_t first_len, first_sent;
     uint64_t sent; /* the number of the last event */
     bool is_suspended;
 };
@@ -34,6 +39,14 @@ static const char *field(struct MHD_Connection *connection, const char *name)
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+static ssize_t read_first(struct server_stream *stream, char *buffer, size_t bytes)
+{
+    size_t left = stream->first_len - stream->first_sent, len = left < bytes ? left : bytes;
+    memcpy(buffer, stream->first + stream->first_sent, len);
+    stream->first_sent += len;
+    return (ssize_t)len;
+}
+
 /* The reader of a stream. It must suspend the connection when there is nothing to send: returning 0 without that is asked
  * again at once, for ever. A suspended connection is resumed by server_send. */
 static ssize_t read_stream(void *argument, uint64_t position, char *buffer, size_t bytes)
@@ -41,14 +54,19 @@ static ssize_t read_stream(void *argument, uint64_t position, char *buffer, size
     struct server_stream *stream = argument;
     struct server *server = stream->server;
     (void)position;
-    if (stream->sent == server->event_number || server->event_len > bytes) {
+    if (stream->first_sent < stream->first_len)
+        return read_first(stream, buffer, bytes);
+    if (server->event_count - stream->sent > SERVER_EVENTS)
+        stream->sent = server->event_count - SERVER_EVENTS;
+    const struct server_event *event = &server->events[stream->sent % SERVER_EVENTS]; /* of the number sent + 1 */
+    if (stream->sent == server->event_count || event->len > bytes) {
         stream->is_suspended = true;
         MHD_suspend_connection(stream->connection);
         return 0;
     }
-    stream->sent = server->event_number;
-    memcpy(buffer, server->event, server->event_len);
-    return (ssize_t)server->event_len;
+    stream->sent++;
+    memcpy(buffer, event->text, event->len);
+    return (ssize_t)event->len;
 }
 
 static void end_stream(void *argument)
@@ -58,17 +76,26 @@ static void end_stream(void *argument)
         at = &(*at)->next;
     *at = stream->next;
     stream->server->stream_count--;
+    free(stream->first);
     free(stream);
 }
 
-/* NULL: there are as many as there may be. */
-static struct MHD_Response *begin_stream(struct server *server, struct MHD_Connection *connection)
+/* NULL: no memory. The text of the response becomes the stream's. */
+static struct MHD_Response *begin_stream(struct server *server, struct MHD_Connection *connection,
+                                         struct console_response *response)
 {
-    struct server_stream *stream =
-        server->stream_count < SERVER_STREAMS_MAX ? calloc(1, sizeof *stream) : NULL;
-    if (!stream)
+    struct server_stream *stream = calloc(1, sizeof *stream);
+    if (!stream || !console_response_finish(response)) {
+        free(stream);
         return NULL;
-    *stream = (struct server_stream){.next = server->streams, .server = server, .connection = connection, .sent = server->event_number};
+    }
+    *stream = (struct server_stream){.next = server->streams,
+                                     .server = server,
+                                     .connection = connection,
+                                     .first = response->text,
+                                     .first_len = response->len,
+                                     .sent = server->event_count};
+    response->text = NULL;
     server->streams = stream;
     server->stream_count++;
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SERVER_EVENT_BYTES, read_stream, stream, end_stream);
@@ -91,13 +118,14 @@ static enum MHD_Result send_response(struct server *server, struct MHD_Connectio
                                      struct console_response *response)
 {
     struct MHD_Response *made = NULL;
-    if (response->is_stream && response->status == 200) {
-        made = begin_stream(server, connection);
-        if (!made)
-            console_response_fail(response, 503, "%d streams are open; close one", SERVER_STREAMS_MAX);
+    bool is_stream = response->is_stream && response->status == 200;
+    if (is_stream && server->stream_count == SERVER_STREAMS_MAX) {
+        console_response_fail(response, 503, "%d streams are open; close one", SERVER_STREAMS_MAX);
+        is_stream = false;
     }
-    bool good = console_response_finish(response);
-    if (!made && good)
+    if (is_stream)
+        made = begin_stream(server, connection, response);
+    else if (console_response_finish(response))
         made = MHD_create_response_from_buffer(response->len, response->text, MHD_RESPMEM_MUST_COPY);
     free(response->text);
     if (!made)
@@ -154,8 +182,29 @@ static enum MHD_Result put_pair(void *argument, enum MHD_ValueKind kind, const c
 /* What a request is asked by, and its answer. */
 struct asked {
     const char *method, *path;
-    const struct exchange *exchange;
+    struct server_exchange *exchange;
 };
+
+/* The connection sleeps until the request is asked again. */
+static enum MHD_Result put_off(struct server *server, struct MHD_Connection *connection, struct server_exchange *exchange,
+                               struct console_response *response)
+{
+    console_response_finish(response);
+    free(response->text);
+    exchange->connection = connection;
+    exchange->next = server->pending;
+    server->pending = exchange;
+    MHD_suspend_connection(connection);
+    return MHD_YES;
+}
+
+static void wake_pending(struct server *server)
+{
+    struct server_exchange *exchange = server->pending;
+    server->pending = NULL;
+    for (; exchange; exchange = exchange->next)
+        MHD_resume_connection(exchange->connection);
+}
 
 static enum MHD_Result answer(struct server *server, struct MHD_Connection *connection, const struct asked *asked)
 {
@@ -172,7 +221,9 @@ static enum MHD_Result answer(struct server *server, struct MHD_Connection *conn
                                       .fetch_site = field(connection, "Sec-Fetch-Site"),
                                       .content_type = field(connection, "Content-Type"),
                                       .authorization = field(connection, "Authorization"),
-                                      .body = {asked->exchange->body, asked->exchange->len}};
+                                      .last_event = field(connection, "Last-Event-ID"),
+                                      .body = {asked->exchange->body, asked->exchange->len},
+                                      .wait = &asked->exchange->wait};
     name_sender(connection, &request, who, sizeof who);
     if (!console_response_begin(&response))
         return MHD_NO;
@@ -180,10 +231,12 @@ static enum MHD_Result answer(struct server *server, struct MHD_Connection *conn
         console_response_fail(&response, 413, "a body may have %d bytes", SERVER_BODY_BYTES_MAX);
     else
         server->answer(server->owner, &request, &response);
+    if (response.is_pending)
+        return put_off(server, connection, asked->exchange, &response);
     return send_response(server, connection, &response);
 }
 
-static void take_body(struct exchange *exchange, const char *bytes, size_t len)
+static void take_body(struct server_exchange *exchange, const char *bytes, size_t len)
 {
     char *longer = exchange->len + len <= SERVER_BODY_BYTES_MAX ? realloc(exchange->body, exchange->len + len) : NULL;
     if (!longer) {
@@ -200,7 +253,7 @@ static enum MHD_Result on_request(void *owner, struct MHD_Connection *connection
                                   const char *method, const char *version, const char *bytes, size_t *len,
                                   void **state)
 {
-    struct exchange *exchange = *state;
+    struct server_exchange *exchange = *state;
     (void)version;
     if (!exchange) {
         *state = calloc(1, sizeof *exchange);
@@ -217,7 +270,7 @@ static enum MHD_Result on_request(void *owner, struct MHD_Connection *connection
 static void on_done(void *owner, struct MHD_Connection *connection, void **state,
                     enum MHD_RequestTerminationCode why)
 {
-    struct exchange *exchange = *state;
+    struct server_exchange *exchange = *state;
     (void)owner, (void)connection, (void)why;
     if (exchange)
         free(exchange->body);
@@ -337,7 +390,10 @@ void server_turn(struct server *server, int wait_ms)
             timeout_ms < (unsigned)wait_ms)
             wait_ms = (int)timeout_ms;
     }
+    if (server->pending && wait_ms > SERVER_PENDING_MS)
+        wait_ms = SERVER_PENDING_MS;
     poll(watched, 2, wait_ms);
+    wake_pending(server);
     for (int i = 0; i < 2; i++)
         if (server->daemons[i])
             MHD_run(server->daemons[i]);
@@ -354,11 +410,12 @@ static void wake_streams(struct server *server)
 
 void server_send(struct server *server, const char *event, size_t len)
 {
-    if (len > sizeof server->event)
+    struct server_event *place = &server->events[server->event_count % SERVER_EVENTS];
+    if (len > sizeof place->text)
         return;
-    memcpy(server->event, event, len);
-    server->event_len = len;
-    server->event_number++;
+    memcpy(place->text, event, len);
+    place->len = len;
+    server->event_count++;
     wake_streams(server);
 }
 
@@ -366,6 +423,7 @@ void server_send(struct server *server, const char *event, size_t len)
 void server_fini(struct server *server)
 {
     wake_streams(server);
+    wake_pending(server);
     for (int i = 0; i < 2; i++)
         if (server->daemons[i])
             MHD_stop_daemon(server->daemons[i]);

@@ -9,6 +9,7 @@
 
 struct MHD_Daemon;
 struct server_stream;
+struct server_exchange;
 
 /* Each bound keeps an operator's door from becoming a burden for the crawl. */
 enum {
@@ -18,6 +19,8 @@ enum {
     SERVER_BODY_BYTES_MAX = 1 << 20,
     SERVER_SILENCE_S = 10,  /* to send a request, or to take an answer */
     SERVER_EVENT_BYTES = 4096,
+    SERVER_EVENTS = 16,  /* a reader that is further behind misses some */
+    SERVER_PENDING_MS = 10, /* after which a request that waits is asked again */
 };
 
 struct server {
@@ -29,9 +32,12 @@ struct server {
     uint16_t port;
     struct server_stream *streams;
     unsigned stream_count;
-    uint64_t event_number;
-    size_t event_len;
-    char event[SERVER_EVENT_BYTES]; /* the latest: what every stream gets next */
+    struct server_exchange *pending; /* requests that wait for their answer */
+    uint64_t event_count;
+    struct server_event {
+        size_t len;
+        char text[SERVER_EVENT_BYTES];
+    } events[SERVER_EVENTS]; /* the latest, a ring */
 };
 
 /* Opens a TCP listener on an address, for server_start; port 0: any. 0 or a negative errno. */
@@ -40,6 +46,6 @@ int server_listen(struct server *server, const char *address, uint16_t port);
 int server_start(struct server *server, const char *directory, const char *name);
 /* Handles what there is, and waits for more up to wait_ms. */
 void server_turn(struct server *server, int wait_ms);
-/* An event for every stream: a reader that is slow misses those in between. */
+/* An event for every stream: a reader that is slow misses some. */
 void server_send(struct server *server, const char *event, size_t len);
 void server_fini(struct server *server);

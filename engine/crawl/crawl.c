@@ -83,6 +83,7 @@ static uint64_t look(void *owner, uint64_t now_ns)
 {
     struct crawl *crawl = owner;
     struct end_facts facts = facts_of(crawl, now_ns);
+    facts.is_complete = facts.is_complete && crawl_shut_door(crawl);
     const struct crawl_tuning_live *tuning = &crawl_tuning(crawl)->live.crawl;
     end_decide(&crawl->end, &facts, tuning);
     /* Relaxed: the loops look at the phase once per turn, and nothing else is handed over with it. */
@@ -138,7 +139,10 @@ static void *keep_house(void *argument)
         lf_store(&crawl->kept_ns, clock_now_ns(), relaxed);
         turn(&crawl->housekeeper);
     }
+    crawl_take_rest(crawl);
     crawl_write_rest(crawl);
+    crawl_answer_rest(crawl);
+    crawl_keep_checkpoint(crawl, clock_now_ns());
     return NULL;
 }
 
@@ -154,6 +158,8 @@ static void plan_jobs(struct crawl *crawl)
     housekeeper_add(&crawl->housekeeper,
                     crawl_sum); /* at once: on a full disk the last one reuses its blocks */
     housekeeper_add(&crawl->housekeeper, crawl_write);
+    housekeeper_add(&crawl->housekeeper, crawl_keep_checkpoint);
+    housekeeper_add(&crawl->housekeeper, crawl_keep_added);
     housekeeper_add(&crawl->housekeeper, crawl_read_tuning);
     housekeeper_add(&crawl->housekeeper, crawl_watch_disk);
     housekeeper_add(&crawl->housekeeper, crawl_add_progress);
@@ -285,6 +291,8 @@ static bool fill(struct crawl *crawl, struct tuning_error *error)
         return false;
     if (!(goes_on ? crawl_name_seeds(crawl, error) && crawl_replay(crawl, error)
                   : crawl_queue_seeds(crawl, error)))
+        return false;
+    if (crawl->options->resumes && !crawl_restore_added(crawl, error))
         return false;
     int failed = commit_now(&crawl->commit);
     for (unsigned i = 0; i < crawl->loop_count; i++)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/crawl/added.h"
 #include "engine/crawl/bandwidth.h"
 #include "engine/crawl/end.h"
 #include "engine/crawl/gate.h"
@@ -40,6 +41,9 @@
 struct loop;
 struct crawl;
 struct crawl_reload;
+
+/* In the directory of a crawl: the seeds that were added while it ran, a URL per line. */
+#define CRAWL_ADDED_NAME "seeds-added.txt"
 
 /* Values of the command line. They override the tuning file, also after a reload. 0: use the file's value. */
 struct crawl_overrides {
@@ -83,6 +87,37 @@ struct crawl_options {
 struct crawl_pace {
     uint64_t out;    /* at the last look */
     double per_look; /* on average, lately */
+};
+
+/* What is permanent; and checkpoints, one at a time. The housekeeper tells, anyone may look. */
+struct crawl_durable {
+    _Atomic(uint64_t) committed, synced; /* epochs */
+    _Atomic(uint64_t) asked;             /* calls of crawl_checkpoint */
+    _Atomic(uint64_t) done;              /* of these, those that were answered */
+    _Atomic(uint64_t) done_epoch;        /* of the last one */
+    _Atomic(uint64_t) done_took_ns;
+
+    /* used by the housekeeper alone */
+    uint64_t begun; /* calls that the one under way answers */
+    uint64_t begun_ns;
+    uint64_t epoch;
+};
+
+/* Where a URL is, as far as the loops know. */
+struct crawl_whereabouts {
+    bool is_known;        /* it was let out, some time */
+    bool is_sure;         /* if it is not known, then it was not; else only the sieve on disk can tell */
+    bool is_in_flight;    /* it is being fetched */
+    bool has_host;        /* and what follows is known */
+    bool is_host_visited; /* some URL of its host is being fetched */
+    uint32_t host_queued; /* URLs of its host that wait or are being fetched */
+};
+
+struct crawl_question {
+    _Atomic(unsigned) left; /* loops that have not answered yet; the last of them is next */
+    struct url url;
+    char text[URL_BYTES_MAX];
+    struct crawl_whereabouts answer;
 };
 
 struct crawl {
@@ -136,6 +171,7 @@ struct crawl {
     struct commit commit;
     bool serves_slots;         /* there was something to do, so more may come soon */
     struct progress progress;  /* DIR/progress.tsv */
+    struct added *rest;        /* seeds that were on their way when the loops ended */
     uint64_t stored_committed; /* pages in the WARC files by the last commit, of this process */
 
     /* shared between threads */
@@ -147,6 +183,11 @@ struct crawl {
     _Atomic(struct crawl_reload *) reloaded; /* a file just read, for the watch */
     _Atomic(char *) patch;                   /* a piece of a tuning file, for the watch */
     _Atomic(const struct tuning *) borrowed; /* by crawl_borrow_tuning; the watch does not free it */
+    _Atomic(uintptr_t) door;                 /* for seeds: a struct added, or enum crawl_door */
+    _Atomic(struct added *) to_take;         /* likewise, by loop 0 */
+    _Atomic(uint64_t) seeds_added;           /* those that were accepted */
+    struct crawl_durable durable;
+    struct crawl_question question;
     _Atomic(int) disk_error;                 /* negative errno */
     _Atomic(bool) is_disk_low;               /* less than state.reserve is left */
     _Atomic(uint64_t) kept_ns;               /* when the housekeeper last began a turn */
@@ -175,6 +216,18 @@ bool crawl_patch_tuning(struct crawl *crawl, struct slice text);
 /* The tuning in force, until crawl_return_tuning. By one thread besides the watch and the loops. */
 const struct tuning *crawl_borrow_tuning(struct crawl *crawl);
 void crawl_return_tuning(struct crawl *crawl);
+
+/* Hands seeds over to a running crawl: added->state tells when they are taken; until then they are not the caller's. False:
+ * *is_over, or others are being taken. By one thread. */
+bool crawl_add_seeds(struct crawl *crawl, struct added *added, bool *is_over);
+/* Has all that was done so far committed and synced. The number of this call: once durable.done has reached it, it is so. Not
+ * without a journal. Safe in any thread. */
+uint64_t crawl_checkpoint(struct crawl *crawl);
+
+/* Asks the loops where a URL, in its canonical form, is. False: the last question is not answered yet. Once
+ * crawl_is_answered, question.answer tells. By one thread. */
+bool crawl_ask(struct crawl *crawl, const struct url *url);
+bool crawl_is_answered(const struct crawl *crawl);
 
 /* The rules (enum canonical_rule) that a crawl with this tuning file applies to every URL. */
 bool crawl_canonical_rules(const struct scope_tuning_fixed *scope, unsigned *rules,

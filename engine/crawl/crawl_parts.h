@@ -41,6 +41,31 @@ bool crawl_queue_seeds(struct crawl *crawl, struct tuning_error *error);
 /* Gives the seeds of a resumed crawl the numbers that they had. */
 bool crawl_name_seeds(struct crawl *crawl, struct tuning_error *error);
 
+/* Gives the seed a number for crawl.log. The seed is stored as the crawl writes it. False if there is no memory. */
+bool crawl_name_source(struct crawl *crawl, const struct url *url, uint32_t *number);
+/* Whether a host is known to be elsewhere, while only this machine is visited. */
+bool crawl_seeds_are_strange(const struct crawl *crawl, struct slice host);
+
+/* crawl_added.c: seeds that come while it runs, and what a resumed crawl makes of them. */
+struct loop;
+/* The housekeeper's part. */
+housekeeper_job crawl_keep_added;
+/* Loop 0's part, once per turn. True: there are more. */
+bool crawl_take_added(struct loop *loop);
+/* The rest of it, by the housekeeper: before the last commit, when the loops have ended; and after it. */
+void crawl_take_rest(struct crawl *crawl);
+void crawl_answer_rest(struct crawl *crawl);
+/* By the watch, when nothing is left to fetch: whether that is the end. From then on no seeds come. */
+bool crawl_shut_door(struct crawl *crawl);
+/* What an earlier process was given while it ran. Before the loops run. */
+bool crawl_restore_added(struct crawl *crawl, struct tuning_error *error);
+
+/* crawl_question.c: a loop's part, once per turn. */
+void crawl_answer_question(struct loop *loop);
+
+/* crawl_checkpoint.c: the housekeeper's part. */
+housekeeper_job crawl_keep_checkpoint;
+
 /* crawl_resume.c */
 /* Reads what the directory of a resumed crawl holds. Nothing is changed. */
 bool crawl_look_back(struct crawl *crawl, struct tuning_error *error);

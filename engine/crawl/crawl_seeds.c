@@ -21,6 +21,20 @@ static bool count_seed(struct taking *taking)
     return lf_load(&taking->crawl->stops, relaxed) == 0;
 }
 
+/* The address that a host is, without the brackets of IPv6. */
+static bool read_address(struct slice *host, struct ip *ip)
+{
+    if (host->len > 2 && host->ptr[0] == '[')
+        *host = (struct slice){host->ptr + 1, host->len - 2};
+    return ip_parse(ip, *host);
+}
+
+bool crawl_seeds_are_strange(const struct crawl *crawl, struct slice host)
+{
+    struct ip ip;
+    return !crawl->tuning.fixed.crawl.contact_url[0] && read_address(&host, &ip) && !ip_is_loopback(&ip);
+}
+
 /* Before its look-up a name tells nothing, except for the special names of RFC 6761. */
 static void judge_host(struct taking *taking, struct slice host)
 {
@@ -28,9 +42,7 @@ static void judge_host(struct taking *taking, struct slice host)
     struct slice local = SLICE("localhost");
     bool ends_local = host.len >= local.len && slice_equals(slice_skip(host, host.len - local.len), local);
     bool is_local_name = ends_local && (host.len == local.len || host.ptr[host.len - local.len - 1] == '.');
-    if (host.len > 2 && host.ptr[0] == '[')
-        host = (struct slice){host.ptr + 1, host.len - 2};
-    bool is_address = ip_parse(&ip, host);
+    bool is_address = read_address(&host, &ip);
     taking->private_count += is_local_name || (is_address && ip_is_private(&ip));
     if (is_address && !ip_is_loopback(&ip) && !taking->public_host[0])
         snprintf(taking->public_host, sizeof taking->public_host, "%.*s", (int)host.len, host.ptr);
@@ -43,8 +55,7 @@ static bool scope_seed(void *owner, const struct url *url)
     return count_seed(taking) && scope_add_seed(taking->crawl->scope, url);
 }
 
-/* Gives the seed a number for crawl.log. The seed is stored as the crawl writes it. False if there is no memory. */
-static bool name_source(struct crawl *crawl, const struct url *url, uint32_t *number)
+bool crawl_name_source(struct crawl *crawl, const struct url *url, uint32_t *number)
 {
     char text[URL_BYTES_MAX];
     struct url seed;
@@ -64,7 +75,7 @@ static bool name_seed(void *owner, const struct url *url)
 {
     struct taking *taking = owner;
     uint32_t number;
-    return name_source(taking->crawl, url, &number) && count_seed(taking);
+    return crawl_name_source(taking->crawl, url, &number) && count_seed(taking);
 }
 
 /* Seeds take the same way as links: through the harvest of loop 0, before that loop runs. */
@@ -73,7 +84,7 @@ static bool queue_seed(void *owner, const struct url *url)
     struct taking *taking = owner;
     struct harvest_source source = {.url = url, .base = url};
     struct harvest *harvest = &taking->crawl->loops[0].harvest;
-    if (!name_source(taking->crawl, url, &source.source))
+    if (!crawl_name_source(taking->crawl, url, &source.source))
         return false;
     if (!crawl_make_room(taking->crawl))
         return false;

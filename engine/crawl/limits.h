@@ -126,6 +126,9 @@
 #define UNPACKER_TYPE_BYTES_MAX 255
 /* repeats: shorter bodies are stored again: a revisit record would be as long. */
 #define REPEATS_BYTES_MIN 512
+/* crawl_added: seeds that the housekeeper keeps, and that loop 0 takes, in one turn: some milliseconds, and less than one. */
+#define CRAWL_ADDED_KEPT  2048
+#define CRAWL_ADDED_TAKEN 256
 /* crawl: length of the directory's path. With /warc/, the longest file name and .open it stays below 1,024,
  * the size of all path buffers. */
 #define CRAWL_DIRECTORY_CHARS_MAX 800

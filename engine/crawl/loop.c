@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "engine/content/encoding.h"
+#include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/visit.h"
 #include "engine/frontier/errand.h"
 #include "lockfree/clock.h"
 
 /* The longest sleep: this often a loop checks the phase of the crawl and the ready rings of other loops. */
 #define SLEEP_NS_MAX (50 * CLOCK_NS_PER_MS)
-/* The longest sleep while URLs are on their way from the disk, or wait there for room that idle hosts leave. */
+/* The longest sleep while URLs are on their way from the disk, or wait there for room that idle hosts leave, or seeds come
+ * in. */
 #define SLEEP_NS_LOADING CLOCK_NS_PER_MS
 /* Memory for lines of crawl.log that are not written yet. */
 enum { LOG_BYTES = 8 << 20 };
@@ -367,7 +369,7 @@ static uint64_t sleep_of(struct loop *loop, uint64_t now_ns)
     next_ns = next_ns < visits_ns ? next_ns : visits_ns;
     uint64_t sleep_ns = next_ns <= now_ns ? 0 : next_ns - now_ns;
     bool awaits_room = loop->harvest.spill && spill_count(loop->harvest.spill) > 0;
-    uint64_t max_ns = frontier_is_loading(&loop->frontier) || awaits_room ? SLEEP_NS_LOADING : SLEEP_NS_MAX;
+    uint64_t max_ns = frontier_is_loading(&loop->frontier) || awaits_room || loop->takes_seeds ? SLEEP_NS_LOADING : SLEEP_NS_MAX;
     return sleep_ns < max_ns ? sleep_ns : max_ns;
 }
 
@@ -413,6 +415,9 @@ static int turn(struct loop *loop)
         harvest_unspill(&loop->harvest);
     if (loop->harvest.later)
         harvest_answers(&loop->harvest);
+    crawl_answer_question(loop);
+    if (loop->index == 0)
+        loop->takes_seeds = crawl_take_added(loop);
     names_turn(&loop->names, now_ns);
     for (unsigned taken = visits_turn(&loop->visits, now_ns); taken > 0; taken--)
         names_grant(&loop->names);

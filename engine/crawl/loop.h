@@ -60,7 +60,8 @@ struct loop {
     struct spill spill;
     struct later later;
 
-    bool is_cut; /* visits were aborted because the disk lags */
+    bool takes_seeds; /* that were added to the running crawl; loop 0 */
+    bool is_cut;      /* visits were aborted because the disk lags */
     struct ledger ledger;
     struct limited limited;
     struct troubles troubles;

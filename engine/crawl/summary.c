@@ -81,7 +81,7 @@ static void write_limits(const struct status *status, FILE *out)
     fprintf(out, "},\n  \"diagnosis\": \"%s\",\n", sentence);
 }
 
-static void write_troubles(const struct status *status, FILE *out)
+static void write_troubles(const struct status *status, const struct crawl *crawl, FILE *out)
 {
     const struct status_seeds *seeds = &status->seeds;
     const char *comma = "";
@@ -94,8 +94,21 @@ static void write_troubles(const struct status *status, FILE *out)
         }
     fprintf(out,
             "},\n  \"seeds\": {\"count\": %" PRIu64 ", \"queued\": %" PRIu64 ", \"out_of_scope\": %" PRIu64
-            ", \"lost\": %" PRIu64 "},\n",
-            seeds->count, seeds->queued, seeds->out_of_scope, seeds->lost);
+            ", \"lost\": %" PRIu64 ", \"added\": %" PRIu64 "},\n",
+            seeds->count, seeds->queued, seeds->out_of_scope, seeds->lost, lf_load(&crawl->seeds_added, relaxed));
+}
+
+/* Epochs, and how far checkpoints are. */
+static void write_durable(const struct crawl_durable *durable, FILE *out)
+{
+    uint64_t done = lf_load(&durable->done, relaxed);
+    fprintf(out, "  \"epoch\": {\"committed\": %" PRIu64 ", \"synced\": %" PRIu64 "},\n",
+            lf_load(&durable->committed, relaxed), lf_load(&durable->synced, relaxed));
+    fprintf(out,
+            "  \"checkpoint\": {\"state\": \"%s\", \"count\": %" PRIu64 ", \"epoch\": %" PRIu64
+            ", \"seconds\": %.3f},\n",
+            lf_load(&durable->asked, relaxed) > done ? "under way" : done ? "done" : "none", done,
+            lf_load(&durable->done_epoch, relaxed), (double)lf_load(&durable->done_took_ns, relaxed) / 1e9);
 }
 
 /* How much is in use of what the tuning file allows. */
@@ -168,7 +181,8 @@ void summary_print(const struct status *status, struct crawl *crawl, enum crawl_
     write_counters(now, out);
     write_races(&now->lost_races, out);
     write_outcomes(now, out);
-    write_troubles(status, out);
+    write_troubles(status, crawl, out);
+    write_durable(&crawl->durable, out);
     write_limits(status, out);
     write_outlook(status, out);
     write_budgets(status, crawl, out);

@@ -66,18 +66,40 @@ bool seeds_take_lines(struct seeds_sink *sink, const char *name, struct slice te
     return true;
 }
 
-static bool take_file(struct seeds_sink *sink, const char *path, int fd, size_t bytes,
-                      struct tuning_error *error)
+/* The text of a file. False: it cannot be read; errno says why. */
+static bool map_file(const char *path, struct slice *text)
 {
-    if (bytes == 0)
-        return true;
-    char *text = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (text == MAP_FAILED) {
-        snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
-        return false;
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = fd >= 0 && fstat(fd, &status) == 0;
+    *text = (struct slice){NULL, 0};
+    if (good && status.st_size) {
+        void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        good = bytes != MAP_FAILED;
+        *text = (struct slice){good ? bytes : NULL, good ? (size_t)status.st_size : 0};
     }
-    bool good = seeds_take_lines(sink, path, (struct slice){text, bytes}, error);
-    munmap(text, bytes);
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+static void unmap_file(struct slice text)
+{
+    if (text.len)
+        munmap((void *)(uintptr_t)text.ptr, text.len);
+}
+
+bool seeds_take_appended(struct seeds_sink *sink, const char *path, struct tuning_error *error)
+{
+    struct slice text;
+    if (!map_file(path, &text)) {
+        snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
+        return errno == ENOENT;
+    }
+    const char *end = text.len ? memrchr(text.ptr, '\n', text.len) : NULL;
+    struct slice whole = {text.ptr, end ? (size_t)(end - text.ptr) : 0};
+    bool good = seeds_take_lines(sink, path, whole, error);
+    unmap_file(text);
     return good;
 }
 
@@ -139,14 +161,13 @@ enum seeds_source seeds_source_of(const char *argument)
 
 static bool take_path(struct seeds_sink *sink, const char *path, struct tuning_error *error)
 {
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_open = fd >= 0 && fstat(fd, &status) == 0;
-    bool good = is_open && take_file(sink, path, fd, (size_t)status.st_size, error);
-    if (!is_open)
+    struct slice text;
+    if (!map_file(path, &text)) {
         snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
+        return false;
+    }
+    bool good = seeds_take_lines(sink, path, text, error);
+    unmap_file(text);
     return good;
 }
 

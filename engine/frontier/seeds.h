@@ -23,6 +23,10 @@ bool seeds_take_text(struct seeds_sink *sink, struct slice text, struct tuning_e
 bool seeds_take_lines(struct seeds_sink *sink, const char *name, struct slice text,
                       struct tuning_error *error);
 
+/* Takes the seeds of a file that a crawl appends to: its last line may be torn and does not count, and if there is no file
+ * there are no seeds. */
+bool seeds_take_appended(struct seeds_sink *sink, const char *path, struct tuning_error *error);
+
 enum seeds_source {
     SEEDS_URL,
     SEEDS_FILE,

@@ -163,13 +163,25 @@ static int make(struct commit *commit, uint64_t epoch)
     return error ? fail(commit, error) : 0;
 }
 
+uint64_t commit_hurry(struct commit *commit)
+{
+    commit->hurried = lf_load(&commit->epoch, relaxed); /* only this thread raises it; no loop is beyond it */
+    return commit->hurried;
+}
+
+static bool is_sync_due(const struct commit *commit, uint64_t now_ns)
+{
+    bool is_hurried = commit->committed >= commit->hurried && commit->synced < commit->hurried;
+    return now_ns >= commit->sync_next_ns || (is_hurried && commit->options.sync_ns);
+}
+
 /* Begins, goes on with or ends a sync. */
 static int sync_step(struct commit *commit, uint64_t now_ns)
 {
     int error = 0, journal = commit->journal.fd;
     switch (commit->sync) {
     case COMMIT_SYNC_NONE:
-        if (now_ns < commit->sync_next_ns || commit->committed == 0)
+        if (!is_sync_due(commit, now_ns) || commit->committed == 0)
             return 0;
         commit->sync_next_ns = now_ns + (commit->options.sync_ns ? commit->options.sync_ns : CLOCK_NS_PER_S);
         commit->sync_epoch = commit->committed;
@@ -213,7 +225,8 @@ static int fold_step(struct commit *commit)
 int commit_turn(struct commit *commit, uint64_t now_ns, uint64_t *wait_ns)
 {
     *wait_ns = COMMIT_LOOK_NS;
-    if (!commit->is_sealing && !commit->has_failed && now_ns >= commit->next_ns) {
+    bool is_due = now_ns >= commit->next_ns || commit->committed < commit->hurried;
+    if (!commit->is_sealing && !commit->has_failed && is_due) {
         commit->is_sealing = true;
         commit->next_ns = now_ns + commit->options.commit_ns;
         lf_store(&commit->epoch, commit->committed + 2, release); /* R1 pairs with A1 in ledger_adopt */

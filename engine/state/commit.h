@@ -73,6 +73,7 @@ struct commit {
     uint64_t synced;     /* the last epoch of which the journal says that it is, durably */
     uint64_t closed;     /* the last epoch of the journal's files but the one that is written */
     uint64_t sync_next_ns;
+    uint64_t hurried; /* the epoch that is to be committed and synced at once; 0: none yet */
 };
 
 /* The loops are the owner's to add, before anything is written. */
@@ -88,6 +89,9 @@ int commit_begin(struct commit *commit, const struct journal_session *session, s
 /* A bounded piece of work; *wait_ns: after which time there is more. After an error nothing more is written, and
  * the files were cut back to the last commit. */
 int commit_turn(struct commit *commit, uint64_t now_ns, uint64_t *wait_ns);
+/* Has all that the loops have done so far committed, and synced, as soon as can be, in commit_turn. Returns the epoch with
+ * which that is done: once `committed`, and `synced` if anything ever is, have reached it. */
+uint64_t commit_hurry(struct commit *commit);
 /* Writes what is in the outlets, without a commit. The loops do not run. */
 int commit_write(struct commit *commit);
 /* Commits at once what is in the outlets. The loops do not run. */

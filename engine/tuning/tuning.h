@@ -239,6 +239,7 @@ struct control_tuning_fixed {
     char names[TUNING_LIST_BYTES];
     char token_file[TUNING_TEXT_BYTES];
     uint64_t metrics; /* enum tuning_metrics */
+    char on_end[TUNING_TEXT_BYTES];
 };
 
 /* As at the start of the crawl, whatever the file says later. */

@@ -276,6 +276,8 @@ const struct tuning_key tuning_keys[] = {
      "file whose first line is the console's token, at least 32 characters; empty: a new one in control.json. Needed if listen is not a loopback address"},
     {"control", "metrics", TUNING_CHOICE, AT(fixed.control.metrics), "token", 0, 1, "token open",
      "token: /metrics asks for the token unless listen is a loopback address; open: it never does"},
+    {"control", "on-end", TUNING_TEXT, AT(fixed.control.on_end), "", 0, 0, NULL,
+     "program that lycosa runs when the crawl has ended, with arguments of its own if any, then the directory and the reason (complete, signal ...), which LYCOSA_DIRECTORY and LYCOSA_END have, too; words are separated by blanks, no shell reads them; empty: none"},
 };
 /* clang-format on */
 

@@ -26,12 +26,14 @@ ORDER_TYPE = "text/plain;charset=utf-8"
 class Running:
     """A crawl with a dashboard."""
 
-    def __init__(self, web, tuning, *arguments):
-        self.directory = web.directory / f"running-{random.randrange(1 << 30)}"
+    def __init__(self, web, tuning, *arguments, seeds=None, resumes=None):
+        self.directory = resumes or web.directory / f"running-{random.randrange(1 << 30)}"
         path = web.directory / "running.ini"
         path.write_text(tuning_text(merge({"scope": {"mode": "any"}, "net": {"dns-servers": web.dns},
                                            "control": {"listen": "127.0.0.1:0"}}, IMPATIENT, tuning)))
-        self.process = subprocess.Popen([BUILD / "lycosa", "crawl", "-c", path, "-o", self.directory, *arguments, web.seeds()],
+        what = ["--resume", resumes] if resumes else ["-o", self.directory, seeds or web.seeds()]
+        (self.directory / "control.json").unlink(missing_ok=True)  # of a process that was killed
+        self.process = subprocess.Popen([BUILD / "lycosa", "crawl", "-c", path, *arguments, *what],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_until(lambda: (self.directory / "control.json").exists() and self.info() or self.process.poll() is not None, "the console to open")
         info = self.info()

@@ -16,6 +16,7 @@
 #include "lockfree/clock.h"
 #include "tools/lycosa/commands.h"
 #include "tools/lycosa/notify.h"
+#include "tools/lycosa/on_end.h"
 #include "tools/lycosa/remarks.h"
 #include "tools/lycosa/terminal.h"
 
@@ -83,6 +84,7 @@ static const struct command_term files[] = {
     {"state/", "the journal: what --resume needs"},
     {"scratch/", "URLs for which memory has no room, while the crawl runs"},
     {"tuning.ini, seeds.txt", "what it was started with"},
+    {"seeds-added.txt", "seeds that were added while it ran (lycosa ctl DIR seeds)"},
     {0},
 };
 
@@ -233,6 +235,7 @@ static void on_note(void *owner, const char *line)
 {
     struct running *running = owner;
     terminal_note(&running->terminal, "lycosa: %s", line);
+    console_note(&running->console, line);
 }
 
 static void say_nothing_was_fetched(struct terminal *terminal, const struct crawl *crawl)
@@ -316,6 +319,10 @@ static int run(struct crawl_options *options)
     int code = conclude(&running.terminal, &crawl);
     terminal_finish(&running.terminal);
     print_end(&crawl);
+    fflush(stdout); /* before what the program says */
+    char why[256];
+    if (!on_end_run(crawl.tuning.fixed.control.on_end, crawl.directory, end_name(crawl.end.why), why))
+        complain(why, code);
     return code;
 }
 

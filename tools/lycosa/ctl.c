@@ -1,4 +1,5 @@
 /* lycosa ctl DIR VERB: orders and questions to a running crawl, by the socket in its directory. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -10,21 +11,39 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "engine/frontier/seeds.h"
 #include "tools/lycosa/commands.h"
+
+/* What further arguments are. */
+enum verb_takes {
+    TAKES_NOTHING,
+    TAKES_KEYS,  /* KEY=VALUE for the body; if there are none, the body is standard input */
+    TAKES_SEEDS, /* URLs, files or "-", for the body; likewise */
+    TAKES_URL,   /* one, for the query */
+};
 
 struct verb {
     const char *name;
     const char *method, *path;
-    bool has_text; /* further arguments, or standard input, are the body */
+    enum verb_takes takes;
 };
 
 static const struct verb verbs[] = {
-    {"status", "GET", "/api/v1/crawl", false},     {"samples", "GET", "/api/v1/samples", false},
-    {"events", "GET", "/api/v1/events", false},    {"metrics", "GET", "/metrics", false},
-    {"health", "GET", "/healthz", false},          {"ready", "GET", "/readyz", false},
-    {"tuning", "GET", "/api/v1/tuning", false},    {"set", "PATCH", "/api/v1/tuning", true},
-    {"pause", "POST", "/api/v1/pause", false},     {"resume", "POST", "/api/v1/resume", false},
-    {"stop", "POST", "/api/v1/stop", false},       {"reload", "POST", "/api/v1/reload", false},
+    {"status", "GET", "/api/v1/crawl", TAKES_NOTHING},
+    {"samples", "GET", "/api/v1/samples", TAKES_NOTHING},
+    {"events", "GET", "/api/v1/events", TAKES_NOTHING},
+    {"metrics", "GET", "/metrics", TAKES_NOTHING},
+    {"health", "GET", "/healthz", TAKES_NOTHING},
+    {"ready", "GET", "/readyz", TAKES_NOTHING},
+    {"tuning", "GET", "/api/v1/tuning", TAKES_NOTHING},
+    {"set", "PATCH", "/api/v1/tuning", TAKES_KEYS},
+    {"pause", "POST", "/api/v1/pause", TAKES_NOTHING},
+    {"resume", "POST", "/api/v1/resume", TAKES_NOTHING},
+    {"stop", "POST", "/api/v1/stop", TAKES_NOTHING},
+    {"reload", "POST", "/api/v1/reload", TAKES_NOTHING},
+    {"seeds", "POST", "/api/v1/seeds?lines=1", TAKES_SEEDS},
+    {"checkpoint", "POST", "/api/v1/checkpoint", TAKES_NOTHING},
+    {"why", "GET", "/api/v1/why?url=", TAKES_URL},
 };
 
 static const struct command_term meanings[] = {
@@ -39,6 +58,9 @@ static const struct command_term meanings[] = {
     {"pause, resume", "no new requests; go on"},
     {"stop", "end in order; a second time: at once"},
     {"reload", "read the tuning file again"},
+    {"seeds [FILE|-|URL...]", "add seeds, which are taken as those at the start are; without arguments, those on standard input"},
+    {"checkpoint", "commit and sync all that was done so far"},
+    {"why URL", "where a URL is: unknown, waiting, in flight or done"},
     {0},
 };
 
@@ -48,11 +70,18 @@ const struct command lycosa_ctl = {
     .program = "lycosa",
     .name = "ctl",
     .run = lycosa_ctl_main,
-    .synopsis = "DIR VERB [KEY=VALUE...]",
+    .synopsis = "DIR VERB [ARGUMENT...]",
     .summary = "look at a running crawl, and steer it",
     .description = "Asks the crawl in DIR, by DIR/control.sock, and prints its answer. The crawl's owner may do that, and nobody "
                    "else. Exit code 1: the crawl does not run, or refused the order.",
     .sections = sections,
+};
+
+/* What is sent with a verb. */
+struct body {
+    const char *url; /* for the query; NULL: none */
+    char *text;
+    size_t len;
 };
 
 static int complain(const char *what, const char *why)
@@ -91,23 +120,60 @@ static bool write_keys(FILE *out, int argc, char **argv)
     return true;
 }
 
-static void copy_input(FILE *out)
+static void copy_stream(FILE *out, FILE *in)
 {
     char buffer[4096];
-    for (size_t len; (len = fread(buffer, 1, sizeof buffer, stdin)) > 0;)
+    for (size_t len; (len = fread(buffer, 1, sizeof buffer, in)) > 0;)
         fwrite(buffer, 1, len, out);
+}
+
+static bool copy_file(FILE *out, const char *path)
+{
+    FILE *in = fopen(path, "re");
+    if (!in)
+        return false;
+    copy_stream(out, in);
+    fclose(in);
+    return true;
+}
+
+/* The seeds of each argument, as `lycosa crawl` takes them. */
+static bool write_seeds(FILE *out, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        enum seeds_source source = seeds_source_of(argv[i]);
+        if (source == SEEDS_STDIN)
+            copy_stream(out, stdin);
+        else if (source == SEEDS_URL)
+            fputs(argv[i], out);
+        else if (source == SEEDS_NONE || !copy_file(out, argv[i]))
+            return false;
+        fputc('\n', out); /* the last line of a file may lack it */
+    }
+    return true;
+}
+
+/* What an address may not have as it is becomes %XX. */
+static void write_encoded(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        if (isalnum((unsigned char)*text) || strchr("-_.~", *text))
+            fputc(*text, out);
+        else
+            fprintf(out, "%%%02X", (unsigned)(unsigned char)*text);
 }
 
 /* Prints the body; the status of the answer, 0 if there was none. HTTP/1.0, so that the answer ends with the connection and
  * has no chunks. */
-static int exchange(FILE *peer, const struct verb *verb, const char *body, size_t len)
+static int exchange(FILE *peer, const struct verb *verb, const struct body *body)
 {
     char line[4096];
     int status = 0, c;
-    fprintf(peer,
-            "%s %s HTTP/1.0\r\nHost: lycosa\r\nContent-Type: text/plain;charset=utf-8\r\nContent-Length: %zu\r\n\r\n",
-            verb->method, verb->path, len);
-    fwrite(body, 1, len, peer);
+    fprintf(peer, "%s %s", verb->method, verb->path);
+    if (body->url)
+        write_encoded(peer, body->url);
+    fprintf(peer, " HTTP/1.0\r\nHost: lycosa\r\nContent-Type: text/plain;charset=utf-8\r\nContent-Length: %zu\r\n\r\n", body->len);
+    fwrite(body->text, 1, body->len, peer);
     fflush(peer);
     if (!fgets(line, sizeof line, peer) || sscanf(line, "HTTP/%*d.%*d %d", &status) != 1)
         return 0;
@@ -130,13 +196,13 @@ static const struct verb *find(const char *name)
     return NULL;
 }
 
-static int ask(const char *directory, const struct verb *verb, const char *body, size_t len)
+static int ask(const char *directory, const struct verb *verb, const struct body *body)
 {
     int fd = connect_to(directory);
     if (fd < 0)
         return complain(directory, errno == ENOENT || errno == ECONNREFUSED ? "no crawl runs there" : strerror(errno));
     FILE *peer = fdopen(fd, "r+");
-    int status = peer ? exchange(peer, verb, body, len) : 0;
+    int status = peer ? exchange(peer, verb, body) : 0;
     if (peer)
         fclose(peer);
     if (status == 0)
@@ -144,28 +210,45 @@ static int ask(const char *directory, const struct verb *verb, const char *body,
     return status < 300 ? LYCOSA_EXIT_DONE : LYCOSA_EXIT_FAILED;
 }
 
+/* 0, or the exit code of a usage that is wrong. */
+static int write_body(const struct verb *verb, int argc, char **argv, FILE *out)
+{
+    bool is_seeds = verb->takes == TAKES_SEEDS;
+    bool good = is_seeds ? write_seeds(out, argc, argv) : write_keys(out, argc, argv);
+    if (argc == 0)
+        copy_stream(out, stdin);
+    if (good)
+        return 0;
+    complain(verb->name, is_seeds ? "give URLs, files of URLs, or -" : "give keys as SECTION.KEY=VALUE");
+    return LYCOSA_EXIT_USAGE;
+}
+
+static bool takes_so_many(const struct verb *verb, int count)
+{
+    if (verb->takes == TAKES_URL)
+        return count == 1;
+    return count == 0 || verb->takes != TAKES_NOTHING;
+}
+
 int lycosa_ctl_main(int argc, char **argv)
 {
-    int option = command_getopt(&lycosa_ctl, argc, argv);
+    int option = command_getopt(&lycosa_ctl, argc, argv), code = 0;
     if (option != -1)
         return command_help(&lycosa_ctl, option == 'h' ? stdout : stderr);
     argc -= optind;
     argv += optind;
     const struct verb *verb = argc >= 2 ? find(argv[1]) : NULL;
-    if (!verb || (argc > 2 && !verb->has_text))
+    if (!verb || !takes_so_many(verb, argc - 2))
         return command_help(&lycosa_ctl, stderr);
-    char *body = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&body, &len);
+    struct body body = {.url = verb->takes == TAKES_URL ? argv[2] : NULL};
+    FILE *out = open_memstream(&body.text, &body.len);
     if (!out)
         return complain(argv[0], strerror(errno));
-    bool good = true;
-    if (verb->has_text && argc > 2)
-        good = write_keys(out, argc - 2, argv + 2);
-    else if (verb->has_text)
-        copy_input(out);
-    int code = fclose(out) == 0 && good ? ask(argv[0], verb, body, len)
-                                        : (complain("set", "give keys as SECTION.KEY=VALUE"), LYCOSA_EXIT_USAGE);
-    free(body);
+    if (verb->takes == TAKES_KEYS || verb->takes == TAKES_SEEDS)
+        code = write_body(verb, argc - 2, argv + 2, out);
+    if (fclose(out) != 0)
+        code = complain(argv[0], strerror(errno));
+    code = code ? code : ask(argv[0], verb, &body);
+    free(body.text);
     return code;
 }

@@ -1,7 +1,6 @@
 /* lycosa why DIR URL: what became of a URL in a crawl. Asks crawl.log first; for a URL that is not there, the
  * crawl's own tuning file and seeds (is it in scope?) and its summary (does anything wait, was anything
  * lost?). */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,12 +11,10 @@
 #include "engine/crawl/crawl.h"
 #include "engine/frontier/scope.h"
 #include "engine/frontier/seeds.h"
+#include "engine/store/crawl_log_find.h"
 #include "engine/tuning/tuning.h"
 #include "engine/url/url.h"
 #include "tools/lycosa/commands.h"
-
-/* The columns of crawl.log that answer. */
-enum { COLUMN_STATUS = 1, COLUMN_SIZE, COLUMN_URL, COLUMN_HOPS, COLUMN_VIA, COLUMN_ANNOTATION = 11, COLUMNS };
 
 /* The question, and what is known to answer it. */
 struct question {
@@ -30,50 +27,43 @@ struct question {
     bool is_seed;
 };
 
-static int split(char *line, char *columns[COLUMNS])
+static void print_or(const char *before, struct slice text)
 {
-    int count = 0;
-    for (char *rest = NULL, *field = strtok_r(line, " \n", &rest); field && count < COLUMNS;
-         field = strtok_r(NULL, " \n", &rest))
-        columns[count++] = field;
-    return count;
+    if (!slice_equals(text, SLICE("-")))
+        printf("%s%.*s", before, (int)text.len, text.ptr);
 }
 
-static void explain(char *const columns[COLUMNS])
+static void explain(void *owner, struct slice line, const struct slice columns[CRAWL_LOG_COLUMNS])
 {
-    const char *when = columns[0], *via = columns[COLUMN_VIA], *said = columns[COLUMN_ANNOTATION];
-    bool has_via = strcmp(via, "-") != 0, has_more = strcmp(said, "-") != 0;
-    if (columns[COLUMN_STATUS][0] != '-')
-        printf("fetched at %s: status %s, %s bytes, hops %s%s%s%s%s\n", when, columns[COLUMN_STATUS],
-               columns[COLUMN_SIZE], columns[COLUMN_HOPS], has_via ? ", found on " : "", has_via ? via : "",
-               has_more ? "; " : "", has_more ? said : "");
-    else
-        printf("not fetched: %s (status %s in crawl.log at %s)%s%s\n", said, columns[COLUMN_STATUS], when,
-               has_via ? ", found on " : "", has_via ? via : "");
+    struct slice when = columns[CRAWL_LOG_END], status = columns[CRAWL_LOG_STATUS], said = columns[CRAWL_LOG_ANNOTATIONS];
+    bool *is_found = owner;
+    (void)line;
+    *is_found = true;
+    if (status.ptr[0] != '-') {
+        struct slice size = columns[CRAWL_LOG_SIZE], hops = columns[CRAWL_LOG_HOPS];
+        printf("fetched at %.*s: status %.*s, %.*s bytes, hops %.*s", (int)when.len, when.ptr, (int)status.len, status.ptr,
+               (int)size.len, size.ptr, (int)hops.len, hops.ptr);
+        print_or(", found on ", columns[CRAWL_LOG_VIA]);
+        print_or("; ", said);
+    } else {
+        printf("not fetched: %.*s (status %.*s in crawl.log at %.*s)", (int)said.len, said.ptr, (int)status.len, status.ptr,
+               (int)when.len, when.ptr);
+        print_or(", found on ", columns[CRAWL_LOG_VIA]);
+    }
+    printf("\n");
 }
 
 /* True if the log knows the URL; its lines are explained. -1: the log cannot be read. */
 static int ask_log(const struct question *question)
 {
-    char path[1100], *line = NULL, *columns[COLUMNS];
-    struct slice url = url_page(&question->url);
-    size_t size = 0;
-    int found = 0;
+    char path[1100];
+    bool is_found = false;
     snprintf(path, sizeof path, "%s/crawl.log", question->directory);
-    FILE *log = fopen(path, "re");
-    if (!log) {
-        fprintf(stderr, "lycosa: %s: %s\n", path, strerror(errno));
-        return -1;
-    }
-    while (getline(&line, &size, log) > 0)
-        if (memmem(line, strlen(line), url.ptr, url.len) && split(line, columns) == COLUMNS &&
-            slice_equals(slice_of(columns[COLUMN_URL]), url)) {
-            explain(columns);
-            found = 1;
-        }
-    free(line);
-    fclose(log);
-    return found;
+    struct crawl_log_find find = {.path = path, .url = url_page(&question->url), .owner = &is_found, .on_line = explain};
+    int error = crawl_log_find(&find);
+    if (error)
+        fprintf(stderr, "lycosa: %s: %s\n", path, strerror(-error));
+    return error ? -1 : is_found;
 }
 
 /* The seeds go to the scope; on the way it is seen whether the URL is one of them. */
@@ -201,6 +191,9 @@ static int ask_scope(struct question *question)
     snprintf(path, sizeof path, "%s/seeds.txt", question->directory);
     struct seeds_sink sink = {.take = take_seed, .owner = question};
     if (!seeds_take_argument(&sink, path, &error))
+        return fail(error.message);
+    snprintf(path, sizeof path, "%s/" CRAWL_ADDED_NAME, question->directory);
+    if (!seeds_take_appended(&sink, path, &error))
         return fail(error.message);
     struct scope_loop *loop = scope_loop_create(question->scope);
     if (!loop)

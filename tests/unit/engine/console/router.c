@@ -12,8 +12,9 @@ static struct console_response response;
 
 static unsigned ask(const char *method, const char *path, const char *query)
 {
+    static struct console_wait wait;
     struct console_request request = {
-        .method = method, .path = path, .query = slice_of(query), .is_local = true, .who = "uid 0", .body = {"", 0}};
+        .wait = &wait, .method = method, .path = path, .query = slice_of(query), .is_local = true, .who = "uid 0", .body = {"", 0}};
     console.crawl = &crawl;
     crawl.directory = "/nowhere"; /* orders are not logged */
     CHECK(console_response_begin(&response));

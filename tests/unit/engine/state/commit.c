@@ -135,6 +135,54 @@ TEST(commits_come_at_their_intervals)
     finish();
 }
 
+/* Whatever the loops have done, be it in the epoch that is being sealed or in the next one. */
+TEST(a_hurried_commit_comes_at_once_and_is_synced)
+{
+    begin(SYNC_NS, true);
+    CHECK_INT(turn(0), 0);
+    seal(0), seal(1);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(turn(0), 0);
+    CHECK_INT(commit.synced, 1);
+    add_line(0, "a\n");
+    CHECK_INT(commit_hurry(&commit), 2);
+    CHECK_INT(turn(1), 0);
+    CHECK_INT(lf_load(&commit.epoch, relaxed), 3); /* there is one thread */
+    seal(0);                                       /* what it does from here on is of epoch 3 */
+    add_line(0, "b\n");
+    CHECK_INT(commit_hurry(&commit), 3);
+    seal(1);
+    CHECK_INT(turn(1), 0);
+    CHECK_INT(commit.committed, 2);
+    CHECK_INT(turn(1), 0);
+    seal(0), seal(1);
+    for (int i = 0; i < 6; i++)
+        CHECK_INT(turn(1), 0);
+    CHECK_INT(commit.committed, 3);
+    CHECK_INT(commit.synced, 3);
+    CHECK_STR(log_text(), "a\nb\n");
+    CHECK(now_ns < COMMIT_NS);
+    CHECK_INT(lf_load(&commit.epoch, relaxed), 4); /* and nobody hurries any more */
+    finish();
+}
+
+TEST(without_syncs_a_hurried_commit_is_not_synced_either)
+{
+    begin(0, true);
+    CHECK_INT(turn(0), 0);
+    seal(0), seal(1);
+    CHECK_INT(turn(0), 0);
+    CHECK_INT(commit_hurry(&commit), 2);
+    CHECK_INT(turn(1), 0);
+    seal(0), seal(1);
+    for (int i = 0; i < 6; i++)
+        CHECK_INT(turn(1), 0);
+    CHECK_INT(commit.committed, 2);
+    CHECK_INT(commit.synced, 0);
+    CHECK(!strchr(frames(), 'Y'));
+    finish();
+}
+
 TEST(what_is_synced_is_told_afterwards)
 {
     begin(SYNC_NS, true);

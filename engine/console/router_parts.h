@@ -1,0 +1,18 @@
+/* Answers of routes that are not in router.c: see the table there. */
+#pragma once
+
+#include "engine/console/request.h"
+
+struct console;
+
+/* What answers a request. */
+typedef void router_answerer(struct console *console, const struct console_request *request,
+                             struct console_response *response);
+
+/* router_orders.c */
+router_answerer router_order_pause, router_order_resume, router_order_stop, router_order_reload, router_order_tuning;
+router_answerer router_order_seeds, router_order_checkpoint;
+/* router_why.c */
+router_answerer router_why;
+/* router_events.c */
+router_answerer router_events;

@@ -1,0 +1,152 @@
+#include "engine/console/router.h"
+
+#include <poll.h>
+
+#include "engine/console/console.h"
+#include "tests/unit/engine/crawl/crawl_frame.h"
+
+static struct trial trial;
+static struct console console;
+static struct console_response response;
+static struct console_wait waits;
+static char *text;
+
+static unsigned ask(const char *path, const char *query, const char *body)
+{
+    struct console_request request = {.method = "POST", .path = path, .query = slice_of(query), .is_local = true, .who = "uid 0",
+                                      .body = slice_of(body), .wait = &waits};
+    free(text);
+    CHECK(console_response_begin(&response));
+    router_answer(&console, &request, &response);
+    CHECK(console_response_finish(&response));
+    text = response.text;
+    return response.status;
+}
+
+static struct crawl *begin(void)
+{
+    struct crawl *crawl = trial_begin(&trial);
+    bool made;
+    CHECK(crawl_check_tuning(crawl, &trial.error) && crawl_scope_seeds(crawl, &trial.error));
+    CHECK(crawl_make_directory(crawl->directory, &made, &trial.error));
+    CHECK(crawl_make_places(crawl, &trial.error) && crawl_open_parts(crawl, &trial.error));
+    CHECK(crawl_begin_writing(crawl, &trial.error) && crawl_queue_seeds(crawl, &trial.error));
+    CHECK_INT(commit_now(&crawl->commit), 0);
+    loop_begin_epoch(&crawl->loops[0]);
+    console.crawl = crawl;
+    waits = (struct console_wait){0};
+    return crawl;
+}
+
+static void finish(void)
+{
+    free(text);
+    text = NULL;
+    added_destroy(console.added);
+    if (console.events)
+        fclose(console.events);
+    memset(&console, 0, sizeof console);
+    trial_end(&trial);
+    trial_fini(&trial);
+}
+
+static void turn(struct crawl *crawl)
+{
+    crawl_write(crawl, clock_now_ns());
+    crawl_keep_checkpoint(crawl, clock_now_ns());
+    crawl_keep_added(crawl, clock_now_ns());
+    ledger_adopt(&crawl->loops[0].ledger);
+    crawl_take_added(&crawl->loops[0]);
+}
+
+static unsigned orders_logged(void)
+{
+    char path[TRIAL_PATH_BYTES], *log;
+    size_t len;
+    unsigned lines = 0;
+    log = check_read_file(trial_path(&trial, "crawl/events.log", path), &len);
+    for (size_t i = 0; i < len; i++)
+        lines += log[i] == '\n';
+    free(log);
+    return lines;
+}
+
+/* Asked again and again, as the server does. */
+TEST(seeds_are_answered_when_they_are_committed)
+{
+    trial_init(&trial);
+    trial_seed(&trial, "http://127.0.0.1/a");
+    struct crawl *crawl = begin();
+    const char *body = "http://127.0.0.1/b\nhttp://127.0.0.1/a\n\"quoted\" text\n";
+    CHECK_INT(ask("/api/v1/seeds", "lines=1", body), 200);
+    CHECK(response.is_pending);
+    for (int i = 0; response.is_pending; i++) {
+        CHECK(i < 10000);
+        turn(crawl);
+        CHECK_INT(ask("/api/v1/seeds", "lines=1", body), 200);
+    }
+    CHECK(strstr(text, "{\"accepted\": 1, \"known\": 1, \"out_of_scope\": 0, \"bad\": 1, \"lost\": 0, \"kept\": 0, \"rules\": {}, \"epoch\": "));
+    CHECK(strstr(text, "{\"line\": 1, \"fate\": \"accepted\"},\n{\"line\": 2, \"fate\": \"known\"}"));
+    CHECK(strstr(text, "\"why\": \"'\\\"quoted\\\" text' is no URL"));
+    CHECK(console.added == NULL);
+    CHECK_INT(orders_logged(), 1);
+    finish();
+}
+
+TEST(one_list_at_a_time_and_none_at_the_end)
+{
+    trial_init(&trial);
+    trial_seed(&trial, "http://127.0.0.1/a");
+    struct crawl *crawl = begin();
+    CHECK_INT(ask("/api/v1/seeds", "", "# nothing\n"), 400);
+    CHECK(!console.added);
+    CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/b"), 200);
+    struct console_wait first = waits;
+    waits = (struct console_wait){0};
+    CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/c"), 503);
+    for (int i = 0; i < 1000; i++)
+        turn(crawl);
+    CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/c"), 503); /* its owner has not asked yet */
+    waits = first;
+    CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/b"), 200);
+    CHECK(!response.is_pending);
+    waits = (struct console_wait){0};
+    CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/c"), 200);
+    console.added_asked_ns = 0; /* its owner has gone */
+    for (int i = 0; i < 1000; i++)
+        turn(crawl);
+    waits = (struct console_wait){0};
+    CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/d"), 200);
+    for (int i = 0; i < 1000; i++)
+        turn(crawl);
+    gate_set_phase(&crawl->gate, CRAWL_ENDING);
+    CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/d"), 200); /* it was taken before */
+    CHECK(strstr(text, "\"accepted\": 1"));
+    waits = (struct console_wait){0};
+    CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/e"), 409);
+    finish();
+}
+
+TEST(a_checkpoint_is_answered_when_it_is_durable)
+{
+    trial_init(&trial);
+    trial_seed(&trial, "http://127.0.0.1/a");
+    struct crawl *crawl = begin();
+    CHECK_INT(ask("/api/v1/checkpoint", "", ""), 200);
+    for (int i = 0; response.is_pending; i++) {
+        CHECK(i < 20000);
+        turn(crawl);
+        poll(NULL, 0, 1); /* the sync has a thread of its own */
+        CHECK_INT(ask("/api/v1/checkpoint", "", ""), 200);
+    }
+    CHECK(strstr(text, "\"synced\": true}"));
+    waits = (struct console_wait){0};
+    CHECK_INT(ask("/api/v1/checkpoint", "", ""), 200);
+    waits.since_ns = 1; /* long ago */
+    CHECK_INT(ask("/api/v1/checkpoint", "", ""), 202);
+    CHECK(strstr(text, "under way"));
+    crawl->tuning.fixed.state.journal = false;
+    waits = (struct console_wait){0};
+    CHECK_INT(ask("/api/v1/checkpoint", "", ""), 409);
+    finish();
+}
