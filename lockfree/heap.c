@@ -13,6 +13,9 @@ static struct heap_node *meld(struct heap_node *a, struct heap_node *b)
         b = swap;
     }
     b->sibling = a->child;
+    b->previous = a;
+    if (a->child)
+        a->child->previous = b;
     a->child = b;
     return a;
 }
@@ -45,4 +48,19 @@ struct heap_node *heap_pop(struct heap *heap)
     }
     heap->least = root;
     return least;
+}
+
+void heap_remove(struct heap *heap, struct heap_node *node)
+{
+    if (node == heap->least) {
+        heap_pop(heap);
+        return;
+    }
+    struct heap below = {node};
+    struct heap_node **link = node->previous->child == node ? &node->previous->child : &node->previous->sibling;
+    *link = node->sibling;
+    if (node->sibling)
+        node->sibling->previous = node->previous;
+    heap_pop(&below);
+    heap->least = meld(heap->least, below.least);
 }

@@ -49,3 +49,34 @@ TEST(pop_and_insert_again)
     for (int i = 0; i < COUNT; i++)
         CHECK(taken[i] > ROUNDS / COUNT / 2);
 }
+
+/* Any node can leave: the least, one in the middle, one without others below it. The rest stays in order. */
+TEST(any_node_can_leave)
+{
+    enum { COUNT = 400, ROUNDS = 200 };
+    static struct heap_node nodes[COUNT];
+    static bool is_in[COUNT];
+    for (int round = 0; round < ROUNDS; round++) {
+        struct heap heap = {NULL};
+        int left = COUNT;
+        for (int i = 0; i < COUNT; i++) {
+            heap_insert(&heap, &nodes[i], next_random() % 50);
+            is_in[i] = true;
+        }
+        for (int i = 0; i < COUNT / 4; i++, left--) /* gives the heap its shape */
+            is_in[heap_pop(&heap) - nodes] = false;
+        for (int i = 0; i < COUNT; i++)
+            if (is_in[i] && next_random() % 2) {
+                heap_remove(&heap, &nodes[i]);
+                is_in[i] = false;
+                left--;
+            }
+        for (uint64_t last = 0; left > 0; left--) {
+            struct heap_node *node = heap_pop(&heap);
+            CHECK(node->key >= last && is_in[node - nodes]);
+            is_in[node - nodes] = false;
+            last = node->key;
+        }
+        CHECK(heap.least == NULL);
+    }
+}
