@@ -91,13 +91,9 @@ static void write_links(const struct stats *now, FILE *out)
 
 static void write_hosts(const struct status *status, FILE *out)
 {
-    static const char *const names[HOST_STATES] = {
-        [HOST_IDLE] = "idle",           [HOST_ARRIVING] = "arriving",   [HOST_RESOLVING] = "resolving",
-        [HOST_LOADING] = "loading",     [HOST_RESTING] = "resting",     [HOST_READY] = "ready",
-        [HOST_VISITING] = "visiting",   [HOST_RETURNING] = "returning", [HOST_AWAITING] = "awaiting"};
     begin(out, "hosts", "gauge", "Hosts by state");
     for (int state = 0; state < HOST_STATES; state++)
-        fprintf(out, "lycosa_hosts{state=\"%s\"} %" PRId64 "\n", names[state],
+        fprintf(out, "lycosa_hosts{state=\"%s\"} %" PRId64 "\n", host_state_name((enum host_state)state),
                 status->hosts[state] > 0 ? status->hosts[state] : 0);
     write_one(out, "hosts_failing", "gauge", "Hosts whose last visit failed",
               status->failing_count > 0 ? (double)status->failing_count : 0);

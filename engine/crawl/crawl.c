@@ -59,12 +59,15 @@ static struct end_facts facts_of(const struct crawl *crawl, uint64_t now_ns)
                               .is_disk_low = lf_load(&crawl->is_disk_low, relaxed),
                               .pages = stats_get(&crawl->before.pages),
                               .is_complete = end_is_complete(crawl->loops, crawl->loop_count)};
+    int64_t held = 0;
     for (unsigned i = 0; i < crawl->loop_count; i++) {
+        held += lf_load(&crawl->loops[i].frontier.states[HOST_HELD], relaxed);
         facts.pages += stats_get(&crawl->loops[i].stats.pages);
         facts.visits_open += stats_get(&crawl->loops[i].stats.connections);
         facts.is_out_of_names |= stats_get(&crawl->loops[i].stats.names_out_since_ns) != 0;
         facts.has_failed |= lf_load(&crawl->loops[i].has_failed, relaxed);
     }
+    facts.hosts_held = held > 0;
     return facts;
 }
 
@@ -161,6 +164,7 @@ static void plan_jobs(struct crawl *crawl)
     housekeeper_add(&crawl->housekeeper, crawl_keep_checkpoint);
     housekeeper_add(&crawl->housekeeper, crawl_keep_added);
     housekeeper_add(&crawl->housekeeper, crawl_read_tuning);
+    housekeeper_add(&crawl->housekeeper, crawl_keep_holds);
     housekeeper_add(&crawl->housekeeper, crawl_watch_disk);
     housekeeper_add(&crawl->housekeeper, crawl_add_progress);
 }
@@ -287,7 +291,7 @@ static bool fill(struct crawl *crawl, struct tuning_error *error)
     bool goes_on = crawl->resume.epoch != 0;
     if (crawl->options->resumes && !resume_restore(&crawl->resume))
         return crawl_refuse(error, "%s", crawl->resume.message);
-    if (!crawl_begin_writing(crawl, error))
+    if (!crawl_begin_writing(crawl, error) || (crawl->options->resumes && !crawl_read_holds(crawl, error)))
         return false;
     if (!(goes_on ? crawl_name_seeds(crawl, error) && crawl_replay(crawl, error)
                   : crawl_queue_seeds(crawl, error)))

@@ -18,6 +18,7 @@
 #include "engine/crawl/end.h"
 #include "engine/crawl/gate.h"
 #include "engine/crawl/housekeeper.h"
+#include "engine/crawl/inquiry.h"
 #include "engine/crawl/indexer.h"
 #include "engine/crawl/unpacker.h"
 #include "engine/crawl/page.h"
@@ -120,6 +121,15 @@ struct crawl_question {
     struct crawl_whereabouts answer;
 };
 
+/* An order about single hosts, from the thread that gives it to the housekeeper and back. */
+struct crawl_hold {
+    _Atomic(int) state; /* 0: free, the caller's; 1: asked; 2: done */
+    struct holds_order order;
+    enum holds_result result;
+    int error;       /* negative errno of the file DIR/state/held; 0: none */
+    uint32_t number; /* of the list that carries it out */
+};
+
 struct crawl {
     struct tuning tuning;                /* as at the start */
     _Atomic(const struct tuning *) live; /* in force: `tuning`, or the latest reload */
@@ -172,6 +182,8 @@ struct crawl {
     bool serves_slots;         /* there was something to do, so more may come soon */
     struct progress progress;  /* DIR/progress.tsv */
     struct added *rest;        /* seeds that were on their way when the loops ended */
+    struct holds *holds;       /* the newest list, and those before it that a loop may still use */
+    uint64_t dropped_ns;       /* when the last drop was published */
     uint64_t stored_committed; /* pages in the WARC files by the last commit, of this process */
 
     /* shared between threads */
@@ -192,6 +204,9 @@ struct crawl {
     _Atomic(bool) is_disk_low;               /* less than state.reserve is left */
     _Atomic(uint64_t) kept_ns;               /* when the housekeeper last began a turn */
     _Atomic(bool) has_ended;                 /* the loops have ended; no more output will come */
+    struct crawl_hold hold;                  /* the last order about hosts */
+    struct inquiries inquiries;              /* questions about hosts */
+    struct desk *desks[FRONTIER_LOOPS_MAX];  /* of the loops; fixed before they run */
     struct gate gate;
     struct bandwidth bandwidth;
 };
@@ -228,6 +243,20 @@ uint64_t crawl_checkpoint(struct crawl *crawl);
  * crawl_is_answered, question.answer tells. By one thread. */
 bool crawl_ask(struct crawl *crawl, const struct url *url);
 bool crawl_is_answered(const struct crawl *crawl);
+
+/* Orders about single hosts, and a look at them. All by one thread besides those of the crawl; it waits for CRAWL_ORDER_MS at
+ * most. */
+enum crawl_ordered {
+    CRAWL_ORDER_DONE,    /* the loops have carried it out: no request is begun that it forbids */
+    CRAWL_ORDER_BEGUN,   /* it is published, but a loop was not through with it in time */
+    CRAWL_ORDER_REFUSED, /* `result` and `error` say why */
+    CRAWL_ORDER_LATE,    /* nobody has taken it up in time, or the last one is not done yet */
+};
+enum crawl_ordered crawl_order_hosts(struct crawl *crawl, const struct holds_order *order, struct crawl_hold *done);
+/* What is held, valid until the next order; NULL: nothing was ever. False: an order is on its way. */
+bool crawl_list_holds(struct crawl *crawl, const struct holds **holds);
+/* Asks, or asks on if has_more. False: no answer in time; the inquiry is not the caller's any more. */
+bool crawl_inquire(struct crawl *crawl, struct inquiry *inquiry);
 
 /* The rules (enum canonical_rule) that a crawl with this tuning file applies to every URL. */
 bool crawl_canonical_rules(const struct scope_tuning_fixed *scope, unsigned *rules,

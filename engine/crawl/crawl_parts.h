@@ -79,6 +79,13 @@ housekeeper_job crawl_read_tuning;
 housekeeper_job crawl_adopt_tuning;
 void crawl_free_reloads(struct crawl *crawl);
 
+/* crawl_holds.c: orders about single hosts. */
+/* Reads what was held when the crawl was stopped. Before the loops run. */
+bool crawl_read_holds(struct crawl *crawl, struct tuning_error *error);
+/* The housekeeper's part: writes down what is held, and publishes it to the loops. */
+housekeeper_job crawl_keep_holds;
+void crawl_free_holds(struct crawl *crawl);
+
 /* crawl_mill.c: the sieve on disk. */
 bool crawl_init_mill(struct crawl *crawl, struct tuning_error *error);
 /* Opens the sieve on disk and starts its thread, as soon as it is needed. 0 or a negative errno. */

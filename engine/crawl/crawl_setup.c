@@ -152,4 +152,6 @@ void crawl_close_parts(struct crawl *crawl)
     sieve_fini(&crawl->sieve);
     frontier_fini(&crawl->frontier);
     crawl_free_reloads(crawl);
+    crawl_free_holds(crawl);
+    inquiry_fini(&crawl->inquiries);
 }

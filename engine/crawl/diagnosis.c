@@ -13,6 +13,13 @@ static void explain_rests(const struct status *status, char *text, size_t bytes)
         snprintf(text + len, bytes - (size_t)len, ", the next is due in %.1f s", status->next_due_s);
 }
 
+/* Held hosts are no limit of the crawl's own, but may be all that is left of it. */
+static void explain_holds(const struct status *status, char *text, size_t bytes)
+{
+    int64_t held = status->hosts[HOST_HELD];
+    snprintf(text, bytes, "%" PRId64 " host%s held by the operator", held, held == 1 ? " is" : "s are");
+}
+
 /* What the reason means at this moment, and the key that changes it. */
 static void explain(enum limited_by by, const struct status *status, char *text, size_t bytes)
 {
@@ -52,7 +59,10 @@ static void explain(enum limited_by by, const struct status *status, char *text,
         break;
     case LIMITED_EMPTY:
     case LIMITED_COUNT:
-        snprintf(text, bytes, "no URL waits");
+        if (status->hosts[HOST_HELD] > 0)
+            explain_holds(status, text, bytes);
+        else
+            snprintf(text, bytes, "no URL waits");
         break;
     }
 }
@@ -78,5 +88,9 @@ void diagnosis_write(const struct status *status, char *text, size_t bytes)
     int len = snprintf(text, bytes, "%s %.0f%%: %s", limited_name(first), status->limited[first] * 100, words);
     enum limited_by second = largest(status->limited, first);
     if (second != LIMITED_COUNT && len >= 0 && (size_t)len < bytes)
-        snprintf(text + len, bytes - (size_t)len, "; %s %.0f%%", limited_name(second), status->limited[second] * 100);
+        len += snprintf(text + len, bytes - (size_t)len, "; %s %.0f%%", limited_name(second), status->limited[second] * 100);
+    if (status->hosts[HOST_HELD] <= 0 || first == LIMITED_EMPTY || len < 0 || (size_t)len >= bytes)
+        return;
+    explain_holds(status, words, sizeof words);
+    snprintf(text + len, bytes - (size_t)len, "; %s", words);
 }

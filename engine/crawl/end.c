@@ -65,7 +65,7 @@ static void set(struct end *end, enum crawl_phase phase, enum crawl_end why)
 static bool is_idle(struct end *end, const struct end_facts *facts, const struct crawl_tuning_live *tuning)
 {
     uint64_t max_ns = tuning->max_idle_ns;
-    if (facts->visits_open || facts->is_out_of_names || !end->busy_ns)
+    if (facts->visits_open || facts->is_out_of_names || facts->hosts_held || !end->busy_ns)
         end->busy_ns = facts->now_ns;
     return max_ns && facts->now_ns - end->busy_ns >= max_ns;
 }

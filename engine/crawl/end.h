@@ -44,6 +44,7 @@ struct end_facts {
     bool is_paused;   /* it was told to pause */
     bool is_complete;
     bool is_out_of_names; /* no name server answers: the crawl waits for that, however long */
+    bool hosts_held;      /* the operator holds hosts that have URLs: likewise */
 };
 
 struct end {

@@ -18,6 +18,7 @@ bool harvest_init(struct harvest *harvest, const struct harvest_options *options
                                 .journal = options->journal,
                                 .spill = options->spill,
                                 .later = options->later,
+                                .ledger = options->ledger,
                                 .stats = options->stats,
                                 .tuning = options->tuning,
                                 .canonical = options->canonical};
@@ -195,9 +196,17 @@ static bool is_behind_others(const struct harvest_url *found)
     return found->place.host && lf_load(&found->place.host->spilled, relaxed) > 0;
 }
 
+/* The list of orders that the operator has given so far. */
+static uint32_t orders_now(const struct harvest *harvest)
+{
+    return harvest->frontier->holds.list ? harvest->frontier->holds.list->number : 0;
+}
+
+/* The signature is of no more use: its place takes the number of the list of orders, so that a later drop is told from an
+ * earlier one. */
 static void spill_url(struct harvest *harvest, struct harvest_url *found)
 {
-    struct record_url record = record_of(found, 0);
+    struct record_url record = record_of(found, orders_now(harvest));
     spill_push(harvest->spill, &record, page_of(found));
     if (found->place.host)
         lf_fetch_add(&found->place.host->spilled, 1, relaxed);
@@ -369,6 +378,28 @@ static void uncount(struct host *host)
         ;
 }
 
+/* Whether the operator has dropped what waited for the host since the URL was spilled. */
+static bool is_dropped(const struct harvest *harvest, const struct record_url *record, const struct url *url)
+{
+    const struct holds *holds = harvest->frontier->holds.list;
+    return holds && holds->last_drop > record->signature &&
+           holds_ask(holds, url_host_key(url), url_host(url)).dropped > record->signature;
+}
+
+/* Gives a dropped URL its verdict. False: there is no room for it now. */
+static bool drop_url(struct harvest *harvest, const struct harvest_url *found, const struct record_url *record,
+                     struct slice via)
+{
+    struct ledger_verdict verdict = {.outcome = FETCH_DROPPED, .size = -1};
+    struct host *host = hosts_find(&harvest->frontier->frontier->hosts, &found->url, found->place.hash);
+    if (!ledger_begin(harvest->ledger))
+        return false;
+    ledger_finish_record(harvest->ledger, record, via, &verdict);
+    if (host)
+        uncount(host);
+    return true;
+}
+
 void harvest_unspill(struct harvest *harvest)
 {
     struct record_url record;
@@ -379,9 +410,14 @@ void harvest_unspill(struct harvest *harvest)
             return;
         struct harvest_url found = found_of(harvest, &record, via, &via_url);
         found.place.url = &found.url;
-        if (push_url(harvest, &found) != FETCH_DONE)
+        if (is_dropped(harvest, &record, &found.url)) {
+            if (!drop_url(harvest, &found, &record, via))
+                return;
+        } else if (push_url(harvest, &found) != FETCH_DONE) {
             return; /* no room for another host: those that are idle are being retired */
-        uncount(found.place.host);
+        } else {
+            uncount(found.place.host);
+        }
         spill_pop(harvest->spill);
     }
 }

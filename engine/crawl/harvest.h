@@ -8,6 +8,7 @@
 #include "engine/content/link.h"
 #include "engine/content/links.h"
 #include "engine/crawl/later.h"
+#include "engine/crawl/ledger.h"
 #include "engine/crawl/spill.h"
 #include "engine/crawl/stats.h"
 #include "engine/frontier/frontier.h"
@@ -54,6 +55,7 @@ struct harvest {
     struct journal_loop *journal; /* NULL: none is kept */
     struct spill *spill;          /* NULL: what finds no room is lost */
     struct later *later;          /* NULL: the sieve answers everything at once */
+    struct ledger *ledger;        /* with a spill: for URLs that the operator drops while they wait there */
     struct stats *stats;
     const struct tuning *tuning; /* the owner may replace it */
     unsigned canonical;          /* enum canonical_rule */
@@ -72,6 +74,7 @@ struct harvest_options {
     struct journal_loop *journal; /* NULL: none is kept */
     struct spill *spill;          /* NULL: what finds no room is lost */
     struct later *later;          /* NULL: the sieve answers everything at once */
+    struct ledger *ledger;        /* with a spill: for URLs that the operator drops while they wait there */
     struct stats *stats;
     const struct tuning *tuning;
     const struct scope *scope;

@@ -16,12 +16,14 @@ static bool is_out_of_time(const struct host *host, enum fetch_outcome why, cons
 void health_fail(struct host *host, enum fetch_outcome why, const struct tuning_live *tuning,
                  struct stats *stats)
 {
-    bool is_first = host->failures == 0;
+    unsigned failures = lf_load(&host->failures, relaxed);
+    bool is_first = failures == 0;
     if (is_first)
         host->failing_since_ns = clock_now_ns();
-    host->failures += host->failures < UINT16_MAX;
+    failures += failures < UINT16_MAX;
+    lf_store(&host->failures, (uint16_t)failures, relaxed);
     bool is_over =
-        host->failures >= tuning->retry.host_failures_max || (!is_first && is_out_of_time(host, why, tuning));
+        failures >= tuning->retry.host_failures_max || (!is_first && is_out_of_time(host, why, tuning));
     if (!is_over || host->is_dead)
         return;
     host->is_dead = true;

@@ -80,11 +80,11 @@ void ledger_log(struct ledger *ledger, const struct host *host, const struct led
     outlet_append_whole(ledger->log, (struct slice){text, len});
 }
 
-static void record_done(struct ledger *ledger, struct host *host, struct host_item *item,
+static void record_done(struct ledger *ledger, const struct host *host, struct slice path,
                         const struct ledger_verdict *verdict)
 {
     char text[URL_BYTES_MAX];
-    struct slice url = url_join_text(host_key(host), host_item_path(item), text, sizeof text);
+    struct slice url = url_join_text(host_key(host), path, text, sizeof text);
     uint64_t size = verdict->size > 0 ? (uint64_t)verdict->size : 0;
     assert(url.len);
     struct record_done done = {.signature = hash_slice(url),
@@ -118,9 +118,28 @@ void ledger_finish(struct ledger *ledger, struct host *host, struct host_item *i
         assert(ledger_has_room(ledger));
         log_item(ledger, host, item, verdict);
         if (ledger->journal)
-            record_done(ledger, host, item, verdict);
+            record_done(ledger, host, host_item_path(item), verdict);
         stats_add(&ledger->stats->outcomes[verdict->outcome], 1);
     }
     frontier_done(ledger->frontier, host, item);
+    stats_count_out(ledger->stats);
+}
+
+void ledger_finish_record(struct ledger *ledger, const struct record_url *record, struct slice via,
+                          const struct ledger_verdict *verdict)
+{
+    struct url url;
+    assert(ledger_has_room(ledger));
+    url_open(&url, record->text);
+    struct slice key = url_host_key(&url);
+    struct host host = {.key = key.ptr, .key_len = (uint16_t)key.len}; /* it may have no record */
+    struct ledger_line line = {.path = url_path_query(&url),
+                               .via = via,
+                               .hops = {.recent = record->recent_hops, .count = record->hop_count},
+                               .source = record->source};
+    ledger_log(ledger, &host, &line, verdict);
+    if (ledger->journal)
+        record_done(ledger, &host, line.path, verdict);
+    stats_add(&ledger->stats->outcomes[verdict->outcome], 1);
     stats_count_out(ledger->stats);
 }

@@ -89,3 +89,6 @@ void ledger_log(struct ledger *ledger, const struct host *host, const struct led
 /* Records the verdict on a URL and releases its item. After ledger_begin. */
 void ledger_finish(struct ledger *ledger, struct host *host, struct host_item *item,
                    const struct ledger_verdict *verdict);
+/* The verdict on a URL that is not in the frontier: its record, and the page that led to it. */
+void ledger_finish_record(struct ledger *ledger, const struct record_url *record, struct slice via,
+                          const struct ledger_verdict *verdict);

@@ -85,6 +85,28 @@
 #define CRAWL_PROGRESS_NS (10 * CLOCK_NS_PER_S)
 /* loop: how often it divides its time by what limited it: a system call each, 3 microseconds a second. */
 #define LOOP_SETTLE_NS (100 * CLOCK_NS_PER_MS)
+/* loop: how long it drops the URLs of one host at a time, and how many it drops between two looks at the clock: a
+ * microsecond or two each, for a line of crawl.log and a record of the journal. */
+#define LOOP_DROP_NS        CLOCK_NS_PER_MS
+#define LOOP_DROPS_PER_LOOK 64
+/* inquiry: questions at one time. One thread asks, and waits for each answer; the others are those that it gave up. A desk
+ * has no more than these to deal with in a turn. */
+#define INQUIRIES_MAX 4
+/* inquiry: rows of a list of hosts. */
+#define INQUIRY_ROWS_MAX 64
+/* inquiry: URLs of a host that are shown with it. */
+#define INQUIRY_URLS_MAX 100
+/* inquiry: room for URLs: those of a host, of usual length, or a piece of a queue. */
+#define INQUIRY_TEXT_BYTES (1 << 18)
+/* desk: records that it looks at per turn: a cache miss each, half a millisecond together. */
+#define DESK_RECORDS_PER_TURN 4096
+/* desk: the time that it takes per turn to write out a queue, and the URLs between two looks at the clock. */
+#define DESK_WORK_NS       (2 * CLOCK_NS_PER_MS)
+#define DESK_URLS_PER_LOOK 64
+/* desk: how long it waits for a host that another loop visits. */
+#define DESK_PATIENCE_NS (500 * CLOCK_NS_PER_MS)
+/* crawl: how long somebody who gives an order waits until it is carried out. */
+#define CRAWL_ORDER_MS 2000
 /* troubles: the last failing hosts that a loop remembers. The status has room for a few names. */
 #define TROUBLES_HOSTS 16
 /* troubles: bytes of a host name that are shown. */

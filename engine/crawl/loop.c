@@ -14,8 +14,8 @@
 
 /* The longest sleep: this often a loop checks the phase of the crawl and the ready rings of other loops. */
 #define SLEEP_NS_MAX (50 * CLOCK_NS_PER_MS)
-/* The longest sleep while URLs are on their way from the disk, or wait there for room that idle hosts leave, or seeds come
- * in. */
+/* The longest sleep while URLs are on their way from the disk, or wait there for room that idle hosts leave, while seeds come
+ * in, and while an order or a question of the operator is being dealt with. */
 #define SLEEP_NS_LOADING CLOCK_NS_PER_MS
 /* Memory for lines of crawl.log that are not written yet. */
 enum { LOG_BYTES = 8 << 20 };
@@ -26,9 +26,28 @@ static void resolve(void *owner, struct host *host)
     names_push(&loop->names, host);
 }
 
+/* The operator wants the host's queue to be empty. Errands stay: other hosts wait for them. */
+static bool drop_urls(struct loop *loop, struct host *host)
+{
+    struct ledger_verdict verdict = {.outcome = FETCH_DROPPED, .size = -1};
+    struct host_item *item;
+    uint64_t until_ns = clock_now_ns() + LOOP_DROP_NS;
+    for (unsigned i = 1; ledger_begin(&loop->ledger); i++) {
+        if (i % LOOP_DROPS_PER_LOOK == 0 && clock_now_ns() >= until_ns)
+            return false;
+        item = host_pop_url(host, loop->tuning->fixed.priority.url_weights);
+        if (!item)
+            return true;
+        ledger_finish(&loop->ledger, host, item, &verdict);
+    }
+    return false;
+}
+
 static bool abandon(void *owner, struct host *host)
 {
     struct loop *loop = owner;
+    if (!host->is_dead)
+        return drop_urls(loop, host);
     struct host_item *item;
     struct ledger_verdict verdict = {.outcome = (enum fetch_outcome)host->dead_why,
                                      .size = -1,
@@ -64,7 +83,7 @@ static void wake(void *owner, unsigned index)
 static bool has_work(void *owner)
 {
     struct loop *loop = owner;
-    return frontier_has_mail(&loop->frontier);
+    return frontier_has_mail(&loop->frontier) || desk_has_mail(&loop->desk);
 }
 
 /* One loop's share of a total; the shares of all loops add up to it. */
@@ -124,6 +143,7 @@ static bool init_harvest(struct loop *loop)
         .journal = journal_of(loop),
         .spill = loop->tuning->fixed.state.spill ? &loop->spill : NULL,
         .later = loop->crawl->sieve.asks_later ? &loop->later : NULL,
+        .ledger = &loop->ledger,
         .stats = &loop->stats,
         .tuning = loop->tuning,
         .scope = loop->crawl->scope,
@@ -199,6 +219,8 @@ int loop_init(struct loop *loop, struct crawl *crawl, unsigned index)
     int error = frontier_loop_init(&loop->frontier, &crawl->frontier, &options);
     if (error)
         return error;
+    desk_init(&loop->desk, &loop->frontier, crawl->desks);
+    crawl->desks[index] = &loop->desk;
     sieve_loop_init(&loop->sieve, &crawl->sieve);
     robots_cache_loop_init(&loop->rules, &crawl->rules);
     buffer_pool_init(&loop->pages, tuning->fixed.memory.page_bytes / crawl->loop_count);
@@ -369,7 +391,9 @@ static uint64_t sleep_of(struct loop *loop, uint64_t now_ns)
     next_ns = next_ns < visits_ns ? next_ns : visits_ns;
     uint64_t sleep_ns = next_ns <= now_ns ? 0 : next_ns - now_ns;
     bool awaits_room = loop->harvest.spill && spill_count(loop->harvest.spill) > 0;
-    uint64_t max_ns = frontier_is_loading(&loop->frontier) || awaits_room || loop->takes_seeds ? SLEEP_NS_LOADING : SLEEP_NS_MAX;
+    bool is_asked = frontier_is_obeying(&loop->frontier) || desk_is_busy(&loop->desk) || loop->takes_seeds;
+    uint64_t max_ns =
+        frontier_is_loading(&loop->frontier) || awaits_room || is_asked ? SLEEP_NS_LOADING : SLEEP_NS_MAX;
     return sleep_ns < max_ns ? sleep_ns : max_ns;
 }
 
@@ -410,6 +434,7 @@ static int turn(struct loop *loop)
     ledger_set_clock(&loop->ledger, now_ns);
     ledger_adopt(&loop->ledger);
     frontier_turn(&loop->frontier, now_ns);
+    desk_turn(&loop->desk, now_ns);
     sieve_turn(&loop->sieve);
     if (loop->harvest.spill)
         harvest_unspill(&loop->harvest);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/crawl/buffer.h"
+#include "engine/crawl/desk.h"
 #include "engine/crawl/crawl.h"
 #include "engine/content/decode.h"
 #include "engine/frontier/frontier.h"
@@ -49,6 +50,7 @@ struct loop {
     struct tls_sessions tls_sessions;
 
     struct frontier_loop frontier;
+    struct desk desk; /* where the operator's questions come */
     struct sieve_loop sieve;
     struct robots_cache_loop rules;
     struct harvest harvest;

@@ -80,14 +80,16 @@ static void on_no_address(struct names *names, struct host *host, enum fetch_out
 {
     const struct tuning *tuning = names->tuning;
     uint64_t now_ns = clock_now_ns();
-    if (host->failures == 0)
+    unsigned failures = lf_load(&host->failures, relaxed);
+    if (failures == 0)
         host->failing_since_ns = now_ns;
-    host->failures += fetch_outcome_class(outcome) != FETCH_OUTCOME_OURS;
+    failures += fetch_outcome_class(outcome) != FETCH_OUTCOME_OURS;
+    lf_store(&host->failures, (uint16_t)failures, relaxed);
     bool is_denied_again = is_denial(outcome) && is_denial((enum fetch_outcome)host->dead_why);
     host->is_dead =
-        fetch_outcome_is_final(outcome) || is_denied_again || host->failures > tuning->live.retry.retries_max;
+        fetch_outcome_is_final(outcome) || is_denied_again || failures > tuning->live.retry.retries_max;
     host->dead_why = (uint8_t)outcome;
-    uint64_t again_ns = now_ns + politeness_failure_wait(&tuning->live.retry, host->failures);
+    uint64_t again_ns = now_ns + politeness_failure_wait(&tuning->live.retry, failures);
     struct frontier_resolved answer = {.until_ns = again_ns > holds_ns ? again_ns : holds_ns,
                                        .now_ns = now_ns};
     stats_add(&names->stats->tries_failed[outcome], 1);

@@ -92,7 +92,7 @@ static void look_ahead(struct status *status, const struct crawl *crawl)
     outlook_update(&status->outlook, &facts);
 }
 
-/* Each URL has one outcome: a page, forbidden, lost, or failed. */
+/* Each URL has one outcome: a page, forbidden, dropped, lost, or failed. */
 static void count_failures(struct status *status)
 {
     const struct stats *now = &status->now;
@@ -109,7 +109,8 @@ static void count_failures(struct status *status)
     status->lost = 0;
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
         status->lost += stats_get(&now->outcomes[losses[i]]);
-    others = stats_get(&now->pages) + stats_get(&now->outcomes[FETCH_ROBOTS_DENIED]) + status->lost;
+    others = stats_get(&now->pages) + stats_get(&now->outcomes[FETCH_ROBOTS_DENIED]) +
+             stats_get(&now->outcomes[FETCH_DROPPED]) + status->lost;
     status->failed = all > others ? all - others : 0;
     status->waiting_count = 0;
     for (int state = 0; state < HOST_STATES; state++)

@@ -237,7 +237,7 @@ static void on_ready(struct conn *conn)
         visit->tls_protocol = slice_of(tls_protocol_text(conn->tls));
         visit->tls_suite = slice_of(tls_suite_text(conn->tls));
     }
-    if (gate_is_open(visit->visits->gate))
+    if (gate_is_open(visit->visits->gate) && !host_has_orders(visit->host))
         visit_ask(visit);
     else
         visit_end(visit);
@@ -249,7 +249,7 @@ static bool may_request(struct visit *visit, uint64_t now_ns, uint64_t wait_ns)
     struct visits *visits = visit->visits;
     take_times(visit, now_ns + wait_ns);
     return politeness_may_request(&visits->tuning->live.politeness, &visit->times) &&
-           conn_is_ready(&visit->conn) && gate_is_open(visits->gate);
+           conn_is_ready(&visit->conn) && gate_is_open(visits->gate) && !host_has_orders(visit->host);
 }
 
 static void wait_for_bandwidth(struct visit *visit)
@@ -287,7 +287,7 @@ static void count_bytes(struct visit *visit)
 {
     struct visits *visits = visit->visits;
     size_t bytes = visit->page.head_len + visit->page.body_len;
-    visit->host->bytes += bytes;
+    host_count(&visit->host->bytes, bytes);
     visits->bytes_usual = (15 * visits->bytes_usual + bytes) / 16;
     stats_add(&visits->stats->bytes_body, visit->page.body_len);
 }

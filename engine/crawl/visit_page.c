@@ -247,10 +247,10 @@ static void conclude(struct reading *reading)
     visit->item = NULL;
     visit->holds_page = false;
     if (fetch_outcome_class(page->cut_by) != FETCH_OUTCOME_HOST && !asks_for_patience(page)) {
-        visit->host->failures = 0;
+        lf_store(&visit->host->failures, 0, relaxed);
         troubles_forget(visit->visits->troubles, visit->host);
     }
-    visit->host->pages++;
+    host_count(&visit->host->pages, 1);
     frontier_count_page(visit->visits->frontier->frontier, visit->host);
     stats_add(&visit->visits->stats->pages, 1);
     stats_add(&visit->visits->stats->statuses[page->status / 100], 1);

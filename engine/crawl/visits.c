@@ -83,7 +83,9 @@ static unsigned begin_some(struct visits *visits, uint64_t now_ns)
         struct host *host = frontier_take(visits->frontier, now_ns);
         if (!host)
             break;
-        if (!visit_put_off(visits, host, now_ns))
+        if (host_has_orders(host)) /* of the operator: its home carries them out */
+            frontier_give_back(visits->frontier, host, 0, now_ns);
+        else if (!visit_put_off(visits, host, now_ns))
             visit_begin(visits, host);
     }
     return taken;

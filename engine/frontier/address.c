@@ -40,12 +40,17 @@ void address_rest(struct address *address, struct host *host)
     heap_insert(&address->resting, &host->wait, host->next_ns);
 }
 
+void address_take_out(struct address *address, struct host *host)
+{
+    heap_remove(host_state(host) == HOST_READY ? &address->ready : &address->resting, &host->wait);
+}
+
 unsigned address_ripen(struct address *address, uint64_t now_ns, const struct address_weights *weights)
 {
     unsigned count = 0;
     while (address->resting.least && address->resting.least->key <= now_ns) {
         struct host *host = host_of(heap_pop(&address->resting));
-        host->state = HOST_READY;
+        lf_store(&host->state, HOST_READY, relaxed);
         heap_insert(&address->ready, &host->wait, host->next_ns + weights->weight_ns(weights->owner, host));
         count++;
     }
@@ -61,6 +66,12 @@ static int earliest_token(const struct address *address)
             (earliest < 0 || address->token_next_ns[i] < address->token_next_ns[earliest]))
             earliest = i;
     return earliest;
+}
+
+uint64_t address_token_ns(const struct address *address)
+{
+    int token = earliest_token(address);
+    return token < 0 ? UINT64_MAX : address->token_next_ns[token];
 }
 
 uint64_t address_next_ns(const struct address *address)
@@ -93,7 +104,7 @@ struct host *address_acquire(struct address *address, uint64_t now_ns)
     struct host *host = host_of(heap_pop(&address->ready));
     address->tokens_out |= (uint16_t)(1u << token);
     host->slot = (uint8_t)token;
-    host->state = HOST_VISITING;
+    lf_store(&host->state, HOST_VISITING, relaxed);
     return host;
 }
 

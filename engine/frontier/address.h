@@ -49,6 +49,9 @@ void address_init(struct address *address, const struct ip *unit, unsigned token
 /* Adds a host that becomes ready at host->next_ns. */
 void address_rest(struct address *address, struct host *host);
 
+/* Removes a host that is RESTING or READY. */
+void address_take_out(struct address *address, struct host *host);
+
 /* The handicap of a ready host against the others of its address. */
 struct address_weights {
     uint64_t (*weight_ns)(const void *owner, const struct host *host);
@@ -60,6 +63,9 @@ unsigned address_ripen(struct address *address, uint64_t now_ns, const struct ad
 /* When the next visit can begin, which takes a token and a host. UINT64_MAX if one of them is missing. Call
  * address_ripen first. */
 uint64_t address_next_ns(const struct address *address);
+
+/* When the first of its tokens is available; UINT64_MAX: all are out. By the home. */
+uint64_t address_token_ns(const struct address *address);
 
 /* Whether the record can be dropped: no host waits, no token is out and no rest is due. By the home. */
 bool address_is_at_rest(const struct address *address, uint64_t now_ns);

@@ -197,15 +197,23 @@ static bool count_host(struct frontier_loop *loop, struct address *address, stru
 void frontier_place_host(struct frontier_loop *loop, struct host *host, uint64_t now_ns)
 {
     frontier_let_go(loop, host);
+    frontier_look_up(loop, host);
     if (host->is_dead) {
         bury(loop, host);
         return;
     }
+    if (lf_load(&host->orders, relaxed) & HOST_ORDER_DROP && !frontier_drop(loop, host))
+        return;
     frontier_stow(loop, host);
     if (!host_has_items(host)) {
         frontier_set_state(loop, host, HOST_IDLE);
         if (inbox_park(&host->incoming))
             return; /* handed over: the next push sends it home again */
+    }
+    if (host_has_orders(host)) {
+        frontier_set_state(loop, host, HOST_HELD);
+        frontier_keep(loop, host);
+        return;
     }
     while (host->awaits_robots && !host_has_errand(host, loop->tuning->fixed.priority.url_weights)) {
         frontier_set_state(loop, host, HOST_AWAITING);
@@ -247,7 +255,7 @@ static void read_mail(struct frontier_loop *loop, uint64_t now_ns)
         struct host *host = container_of(node, struct host, message);
         node = node->next;
         assert(lf_load(&host->home, relaxed) == loop->index); /* only a host's home changes this */
-        if (host->state == HOST_RETURNING)
+        if (host_state(host) == HOST_RETURNING)
             settle(loop, host, now_ns);
         else
             frontier_place_host(loop, host, now_ns);
@@ -261,6 +269,7 @@ void frontier_turn(struct frontier_loop *loop, uint64_t now_ns)
     loop->hosts.limits = &loop->tuning->live.limits;
     hosts_quiescent(&loop->hosts);
     reclaim_quiescent(loop->addresses.reader);
+    frontier_holds_turn(loop, now_ns);
     frontier_retire_some(loop, now_ns);
     frontier_stock_turn(loop, now_ns);
     read_mail(loop, now_ns);
@@ -378,14 +387,15 @@ static void wake_idle(struct frontier_loop *loop)
 struct host *frontier_take(struct frontier_loop *loop, uint64_t now_ns)
 {
     uint64_t id;
+    struct host *host;
     if (loop->frontier->loop_count == 1)
-        return take_due(loop, now_ns);
-    fill_ring(loop, now_ns);
-    if (ring_mpmc_pop(&loop->ready, &id, &loop->backoff))
-        return frontier_host_by_id(loop->frontier, (uint32_t)id);
-    struct host *host = steal(loop);
-    if (!host)
+        host = take_due(loop, now_ns);
+    else if (fill_ring(loop, now_ns), ring_mpmc_pop(&loop->ready, &id, &loop->backoff))
+        host = frontier_host_by_id(loop->frontier, (uint32_t)id);
+    else if (!(host = steal(loop)))
         set_idle(loop);
+    if (host)
+        lf_store(&host->holder, (uint16_t)loop->index, relaxed);
     return host;
 }
 
@@ -400,6 +410,7 @@ void frontier_offer(struct frontier_loop *loop, uint64_t now_ns)
 
 static void bring_back(struct frontier_loop *loop, struct host *host, uint64_t now_ns)
 {
+    lf_store(&host->holder, HOST_NOBODY, relaxed);
     if (lf_load(&host->home, relaxed) == loop->index)
         settle(loop, host, now_ns);
     else
@@ -423,7 +434,8 @@ void frontier_return(struct frontier_loop *loop, struct host *host, const struct
     struct frontier_rests rests = frontier_rests(loop, host, visit, end_ns);
     host->next_ns = rests.host_ns;
     host->address_next_ns = rests.address_ns;
-    host->spent_ns += visit->spent_ns;
+    host_count(&host->spent_ns, visit->spent_ns);
+    lf_store(&host->visits, lf_load(&host->visits, relaxed) + 1, relaxed);
     bring_back(loop, host, end_ns);
 }
 

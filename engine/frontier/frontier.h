@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "engine/frontier/addresses.h"
+#include "engine/frontier/holds.h"
 #include "engine/frontier/hosts.h"
 #include "engine/frontier/politeness.h"
 #include "engine/frontier/pool.h"
@@ -36,8 +37,8 @@ struct frontier_loop;
 
 /* Begins to look up the address of a host; ends in frontier_resolved, at once or later. */
 typedef void frontier_resolve(void *owner, struct host *host);
-/* Pops the URLs of a dead host and logs that they will not be fetched. False if there are more: it is then
- * called again. */
+/* Pops the URLs of a dead host, or of one that is not dead and whose URLs the operator has dropped, and logs that they will
+ * not be fetched. False if there are more: it is then called again. */
 typedef bool frontier_abandon(void *owner, struct host *host);
 /* Wakes the loop with this index. Called after a push to its inbox. */
 typedef void frontier_wake(void *owner, unsigned loop);
@@ -49,6 +50,7 @@ struct frontier {
     struct pool_region urls;
     struct slots slots; /* URLs beyond their host's share of the memory */
     bool has_slots;
+    _Atomic(const struct holds *) holds; /* what the operator wants; NULL: he never said anything */
     _Atomic(uint32_t) share; /* URLs that each host may have in memory; UINT32_MAX: all */
     unsigned loop_count;
     struct frontier_loop *loops[FRONTIER_LOOPS_MAX];
@@ -68,6 +70,14 @@ struct frontier_stock {
     struct slots_buffer *unfinished;         /* batches for which there was too little memory */
     uint64_t share_next_ns;                  /* when the share is computed again */
     struct ring_mpmc nudges;                 /* from all loops: ids of hosts with long queues */
+};
+
+/* A loop's part in what the operator wants: frontier_holds.c. */
+struct frontier_holds {
+    const struct holds *list;   /* adopted; NULL: none */
+    uint32_t next;              /* the record that is looked at next; 0: all were */
+    _Atomic(uint32_t) adopted;  /* its number, for whoever frees older ones */
+    _Atomic(uint32_t) done;     /* the number of the last one for which all records were looked at */
 };
 
 /* One loop's part. Other threads read the atomic counters. */
@@ -90,6 +100,7 @@ struct frontier_loop {
     unsigned due_count;      /* in that heap */
     uint64_t retire_next_ns; /* the next search for hosts to retire */
     struct frontier_stock stock;
+    struct frontier_holds holds;
     struct arena arena;                   /* of the wheel, the rings and the bits */
     struct ring_mpmc ready;               /* ids of hosts that hold a token */
     _Atomic(int64_t) states[HOST_STATES]; /* hosts in each state; only the sum over all loops is meaningful */
@@ -165,6 +176,11 @@ static inline bool frontier_is_loading(const struct frontier_loop *loop)
 {
     return loop->stock.loading;
 }
+/* True if an order of the operator is being carried out: likewise. */
+static inline bool frontier_is_obeying(const struct frontier_loop *loop)
+{
+    return loop->holds.next;
+}
 /* When frontier_turn has to be called next. WHEEL_NEVER: not before something arrives. */
 uint64_t frontier_next_ns(const struct frontier_loop *loop);
 
@@ -219,6 +235,18 @@ bool frontier_restore_address(struct frontier_loop *loop, const struct ip *ip, u
 /* Moves what hosts have beyond the least share of the memory to the disk. Before the loops run, if there are slots. Returns the number of
  * URLs, or a negative errno. */
 int64_t frontier_restore_stow(struct frontier_loop *loop);
+
+/* Whose a host is at this moment, for a loop that wants to look at it. */
+enum frontier_reach {
+    FRONTIER_IS_OURS,    /* at home or visited here: the loop may read all of it */
+    FRONTIER_WAS_SEIZED, /* it was nobody's and is the loop's now, until frontier_unpin */
+    FRONTIER_IS_AWAY,    /* with another loop, or on its way: what is atomic can be read */
+};
+enum frontier_reach frontier_reach(struct frontier_loop *loop, struct host *host);
+/* Keeps a host that is at home and could be visited from being so, until frontier_unpin: nobody but the caller changes its
+ * queue. False: it is not at home, or its home is about to change it. */
+bool frontier_pin(struct frontier_loop *loop, struct host *host);
+void frontier_unpin(struct frontier_loop *loop, struct host *host, uint64_t now_ns);
 
 /* Counts a page of the host's domain, for the weights. */
 void frontier_count_page(struct frontier *frontier, const struct host *host);

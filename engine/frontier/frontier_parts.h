@@ -10,9 +10,9 @@ static inline void frontier_gauge(struct frontier_loop *loop, enum host_state st
 
 static inline void frontier_set_state(struct frontier_loop *loop, struct host *host, enum host_state state)
 {
-    frontier_gauge(loop, (enum host_state)host->state, -1);
+    frontier_gauge(loop, host_state(host), -1);
     frontier_gauge(loop, state, 1);
-    host->state = (uint8_t)state;
+    lf_store(&host->state, (uint8_t)state, relaxed);
 }
 
 /* Notes that the host is this loop's until frontier_let_go: nobody visits it, and it is in no inbox. */
@@ -23,6 +23,11 @@ static inline void frontier_keep(struct frontier_loop *loop, const struct host *
 static inline void frontier_let_go(struct frontier_loop *loop, const struct host *host)
 {
     loop->stock.at_home[host->id / 64] &= ~(UINT64_C(1) << (host->id % 64));
+}
+
+static inline bool frontier_is_at_home(const struct frontier_loop *loop, uint64_t id)
+{
+    return loop->stock.at_home[id / 64] >> (id % 64) & 1;
 }
 
 /* Hands a host of the caller over to its home. */
@@ -43,8 +48,20 @@ void frontier_stock_turn(struct frontier_loop *loop, uint64_t now_ns);
 /* Begins to bring URLs of a host at home back to memory if it has few there. False: it needs none, or can
  * be visited meanwhile. */
 bool frontier_load(struct frontier_loop *loop, struct host *host, uint64_t now_ns);
+/* Likewise, whatever it has in memory: for its URLs to be dropped. False: none are on disk. */
+bool frontier_load_on(struct frontier_loop *loop, struct host *host);
 /* After a push to a host whose `queued` had come to its share: now and then, its home is told. */
 void frontier_nudge(struct frontier_loop *loop, struct host *host, uint32_t queued);
 
 /* Retires some idle hosts and unused addresses if their table is crowded. Once per turn. */
 void frontier_retire_some(struct frontier_loop *loop, uint64_t now_ns);
+
+/* frontier_holds.c: what the operator wants of hosts. */
+/* A host that was just made: whether it is held. By the loop that made it. */
+void frontier_greet(struct frontier_loop *loop, struct host *host);
+/* Looks the host up if there is a list that its home has not looked at. By the home. */
+void frontier_look_up(struct frontier_loop *loop, struct host *host);
+/* Drops the URLs of a host that is not scheduled. False: there are more; the host will be placed again. */
+bool frontier_drop(struct frontier_loop *loop, struct host *host);
+/* Once per turn. */
+void frontier_holds_turn(struct frontier_loop *loop, uint64_t now_ns);

@@ -28,6 +28,7 @@ struct host *frontier_host(struct frontier_loop *loop, const struct url *url, ui
         host = hosts_make(&loop->hosts, url, hash, &is_new);
     if (is_new) {
         frontier_gauge(loop, HOST_IDLE, 1);
+        frontier_greet(loop, host);
         if (!inbox_park(&host->incoming))
             frontier_send_home(loop, host, HOST_ARRIVING); /* another loop pushed to it in the meantime */
     }

@@ -159,18 +159,13 @@ void frontier_nudge(struct frontier_loop *loop, struct host *host, uint32_t queu
         nudge(loop, host);
 }
 
-static bool is_at_home(const struct frontier_loop *loop, uint64_t id)
-{
-    return loop->stock.at_home[id / 64] >> (id % 64) & 1;
-}
-
 static void take_nudges(struct frontier_loop *loop)
 {
     struct frontier_stock *stock = &loop->stock;
     uint64_t id, until = stock->stowed + STOWED_PER_TURN;
     size_t count = ring_mpmc_count(&stock->nudges); /* those who are nudged again wait for the next turn */
     for (; count && stock->stowed < until && ring_mpmc_pop(&stock->nudges, &id, &loop->backoff); count--)
-        if (is_at_home(loop, id))
+        if (frontier_is_at_home(loop, id))
             frontier_stow(loop, frontier_host_by_id(loop->frontier, (uint32_t)id));
 }
 
@@ -230,21 +225,34 @@ static void join_hungry(struct frontier_stock *stock, struct host *host)
     stock->last_hungry = &host->message;
 }
 
+static void await_batch(struct frontier_loop *loop, struct host *host, bool is_asked)
+{
+    if (!is_asked)
+        join_hungry(&loop->stock, host);
+    frontier_set_state(loop, host, HOST_LOADING);
+    frontier_keep(loop, host);
+    loop->stock.loading++;
+}
+
 bool frontier_load(struct frontier_loop *loop, struct host *host, uint64_t now_ns)
 {
     struct frontier_stock *stock = &loop->stock;
     uint32_t wanted = host->share / 2 < LOADED_MAX ? host->share / 2 : LOADED_MAX;
-    bool is_due = host->waiting && host->next_ns <= now_ns && host->state != HOST_LOADING;
+    bool is_due = host->waiting && host->next_ns <= now_ns && host_state(host) != HOST_LOADING;
     if (!slots_waiting(&host->stowed) || is_due || (host->waiting && host->waiting >= wanted))
         return false;
-    if (!slots_load(stock->slots, &host->stowed)) {
-        if (host->waiting)
-            return false;
-        join_hungry(stock, host);
-    }
-    frontier_set_state(loop, host, HOST_LOADING);
-    frontier_keep(loop, host);
-    stock->loading++;
+    bool is_asked = slots_load(stock->slots, &host->stowed);
+    if (!is_asked && host->waiting)
+        return false;
+    await_batch(loop, host, is_asked);
+    return true;
+}
+
+bool frontier_load_on(struct frontier_loop *loop, struct host *host)
+{
+    if (!slots_waiting(&host->stowed))
+        return false;
+    await_batch(loop, host, slots_load(loop->stock.slots, &host->stowed));
     return true;
 }
 
@@ -266,7 +274,7 @@ static void take_batch(struct frontier_loop *loop, struct slots_buffer *batch, u
     struct frontier_stock *stock = &loop->stock;
     struct host *host = container_of(batch->queue, struct host, stowed);
     struct host_mover mover = mover_of(loop);
-    assert(host->state == HOST_LOADING);
+    assert(host_state(host) == HOST_LOADING);
     if (!host_unstow(host, &mover, batch)) {
         frontier_stow(loop, host);
         slots_flush(stock->slots, &host->stowed);

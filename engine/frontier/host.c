@@ -12,6 +12,16 @@ enum { HOST_STOW_MAX = 2048 };
 /* On disk a URL is its item without what links it to others. */
 enum { LINK_BYTES = offsetof(struct host_item, recent_hops) };
 
+const char *host_state_name(enum host_state state)
+{
+    static const char *const names[HOST_STATES] = {
+        [HOST_IDLE] = "idle",         [HOST_ARRIVING] = "arriving",   [HOST_RESOLVING] = "resolving",
+        [HOST_LOADING] = "loading",   [HOST_RESTING] = "resting",     [HOST_READY] = "ready",
+        [HOST_VISITING] = "visiting", [HOST_RETURNING] = "returning", [HOST_AWAITING] = "awaiting",
+        [HOST_HELD] = "held"};
+    return names[state];
+}
+
 struct slice host_authority(const struct host *host)
 {
     return slice_skip(host_key(host), host->is_https ? 8 : 7);
@@ -212,6 +222,26 @@ struct host_item *host_pop_answer(struct host *host, bool weights)
 {
     take_incoming(host, weights);
     return pop_from(host, &host->answers);
+}
+
+struct host_item *host_pop_url(struct host *host, bool weights)
+{
+    take_incoming(host, weights);
+    for (int i = 0; i < HOST_BANDS; i++)
+        if (host->bands[i])
+            return pop_from(host, &host->bands[i]);
+    return NULL;
+}
+
+const struct host_item *host_walk(const struct host *host, struct host_cursor *cursor)
+{
+    for (; cursor->ring <= HOST_BANDS; cursor->ring++, cursor->last = NULL) {
+        const struct host_item *newest = cursor->ring < HOST_BANDS ? host->bands[cursor->ring] : host->tail;
+        const struct host_item *last = cursor->last ? cursor->last : newest;
+        if (newest && cursor->last != newest)
+            return cursor->last = (const struct host_item *)last->node.next;
+    }
+    return NULL;
 }
 
 struct host_item *host_pop(struct host *host, bool weights)

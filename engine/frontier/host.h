@@ -13,6 +13,8 @@
  *
  * A host that has few URLs in memory and more on disk is LOADING before it is RESTING, until some have come.
  *
+ * A host that the operator holds (holds.h) is HELD when it has URLs, instead of RESTING or READY, until it is released.
+ *
  * A host whose robots.txt redirects to another host is AWAITING after its visit, until the answer or any
  * other push makes it ARRIVING. A READY host whose address has expired is RESOLVING again before it is
  * visited.
@@ -60,8 +62,18 @@ enum host_state {
     HOST_VISITING,  /* a loop holds its token */
     HOST_RETURNING, /* in the inbox of its home, after a visit */
     HOST_AWAITING,  /* waits for the robots.txt that another host was asked for; the inbox is parked */
+    HOST_HELD,      /* at home: the operator lets nobody visit it */
     HOST_STATES,
 };
+
+/* What the operator wants of a host. As long as there is any, no request is made. */
+enum host_order {
+    HOST_ORDER_HOLD = 1,
+    HOST_ORDER_DROP = 2, /* its URLs are to be dropped, those on disk too */
+};
+
+/* As host->holder: nobody. */
+#define HOST_NOBODY UINT16_MAX
 
 /* How a URL was found: the letters of crawl.log's hop path. */
 enum host_item_kind {
@@ -100,17 +112,21 @@ struct host {
     _Alignas(LF_CACHE_LINE) struct map_node node;
     struct inbox incoming;     /* URLs pushed by any loop; closed when the host is retired */
     _Atomic(uint16_t) home;    /* index of the loop that schedules it; changed by its home alone */
+    _Atomic(uint8_t) orders;   /* enum host_order; written by its home */
+    _Atomic(bool) is_listed;   /* the record is a host's that can be found; see hosts_at */
     _Atomic(uint32_t) spilled; /* URLs that wait on disk, as far as they were counted at this record */
     _Atomic(uint32_t) queued;  /* URLs waiting or being fetched */
+    _Atomic(uint32_t) obeyed;  /* the list of holds that its home looked at last */
     const char *key;           /* "https://example.org:8443" */
     uint16_t key_len;
     uint16_t port;
     bool is_https;
+    _Atomic(uint8_t) state;   /* enum host_state; written by the owner, read by any loop that has found the host */
+    _Atomic(uint16_t) holder; /* likewise: index of the loop that visits it, written by that loop; HOST_NOBODY: none */
 
     uint32_t id;
     uint32_t address; /* id; 0: not known */
     uint32_t counted; /* the address that counts it among its hosts */
-    uint8_t state;    /* enum host_state */
     uint8_t slot;     /* the token of its address that it holds */
     bool is_dead;     /* given up: waiting URLs are dropped */
     uint8_t dead_why; /* enum fetch_outcome */
@@ -120,7 +136,7 @@ struct host {
     uint8_t ip_count;          /* addresses that its name has */
     uint8_t ips_failed;        /* of these, tried in a row without a connection */
     bool wants_other_ip;       /* `ip` could not be connected to */
-    uint16_t failures;         /* visits in a row that failed */
+    _Atomic(uint16_t) failures; /* visits in a row that failed; written by the owner, as are the counters below */
     uint32_t domain;           /* index of its registrable domain's counter */
     struct inbox_node message; /* its place in a loop's inbox while ARRIVING or RETURNING */
     union {
@@ -139,11 +155,12 @@ struct host {
     struct host_item *tail;              /* URLs that wait for a place on the disk: likewise a ring */
     struct slots_queue stowed;           /* URLs on the disk */
     uint32_t popped;                     /* URLs popped so far */
+    _Atomic(uint32_t) visits;
 
     uint64_t robots; /* handle of its rules in the robots_cache; 0: not fetched */
     uint64_t robots_until_ns;
     uint64_t crawl_delay_ns;
-    uint64_t pages, bytes, spent_ns;
+    _Atomic(uint64_t) pages, bytes, spent_ns;
     struct ip ip; /* where its connections go; many can belong to one `address` */
 };
 
@@ -161,6 +178,26 @@ static inline void host_prefetch_newest(const struct host *host)
 {
     for (int i = 0; i < HOST_BANDS; i++)
         __builtin_prefetch(host->bands[i]);
+}
+
+/* Adds to one of the host's counters. By the owner; any loop may read them of a host that it has found. */
+static inline void host_count(_Atomic(uint64_t) *counter, uint64_t amount)
+{
+    lf_store(counter, lf_load(counter, relaxed) + amount, relaxed);
+}
+
+static inline enum host_state host_state(const struct host *host)
+{
+    return (enum host_state)lf_load(&host->state, relaxed);
+}
+
+/* "idle", "resting", ... */
+const char *host_state_name(enum host_state state);
+
+/* Whether the operator wants no further request to the host. */
+static inline bool host_has_orders(const struct host *host)
+{
+    return lf_load(&host->orders, relaxed);
 }
 
 /* The part that any loop may read at any time, even while the record is free or being initialised. */
@@ -215,6 +252,15 @@ const struct host_item *host_first(const struct host *host);
 /* The next URL in memory, or NULL. With weights, URLs with fewer slashes and dots come first, but every
  * HOST_BAND_TURN-th one is the oldest of the last band, so that none starves. By the holder or the home. */
 struct host_item *host_pop(struct host *host, bool weights);
+/* The next URL in memory that is one of the crawl, and no errand; NULL: there is none. By the home. */
+struct host_item *host_pop_url(struct host *host, bool weights);
+/* Goes through the URLs in memory in about their order, errands left out. It begins with an empty cursor; the queue must not
+ * change meanwhile. NULL: that was the last one. By the holder or the home. */
+struct host_cursor {
+    unsigned ring;
+    const struct host_item *last; /* NULL: none of this ring yet */
+};
+const struct host_item *host_walk(const struct host *host, struct host_cursor *cursor);
 /* Whether a robots.txt has to be fetched here for another host, or the answer for this host's own has
  * arrived. By the holder or the home. */
 bool host_has_errand(struct host *host, bool weights);

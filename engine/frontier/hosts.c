@@ -155,6 +155,9 @@ static bool describe(struct hosts_loop *loop, struct host *host, const struct ur
     lf_store(&host->home, (uint16_t)(hash % hosts->homes), relaxed);
     lf_store(&host->spilled, 0, relaxed);
     lf_store(&host->queued, 0, relaxed);
+    lf_store(&host->holder, HOST_NOBODY, relaxed);
+    lf_store(&host->orders, 0, relaxed);
+    lf_store(&host->obeyed, 0, relaxed);
     host->id = host->stowed.host = (uint32_t)(host - hosts->records);
     host->key = copy;
     host->key_len = (uint16_t)key.len;
@@ -238,6 +241,7 @@ struct host *hosts_make(struct hosts_loop *loop, const struct url *url, uint64_t
         keep_spare(loop, host);
         return (struct host *)known;
     }
+    lf_store(&host->is_listed, true, release); /* R1 pairs with A1 in hosts_at */
     lf_fetch_add(&loop->hosts->count, 1, relaxed);
     lf_fetch_add(&loop->hosts->domains.counts[host->domain].hosts, 1, relaxed);
     *is_new = true;
@@ -305,6 +309,7 @@ bool hosts_retire(struct hosts_loop *loop, struct host *host)
     rests_forget(&loop->hosts->rests, host->node.link.key);
     if (!inbox_close(&host->incoming))
         return false;
+    lf_store(&host->is_listed, false, relaxed); /* who has seen it listed is online: the record waits for them */
     map_remove(&loop->map, host->node.link.key, &wanted);
     lf_fetch_sub(&loop->hosts->domains.counts[host->domain].hosts, 1, relaxed);
     lf_fetch_sub(&loop->hosts->count, 1, relaxed);

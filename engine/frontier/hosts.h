@@ -94,6 +94,13 @@ static inline uint64_t hosts_hash(const struct hosts *hosts, const struct url *u
 /* NULL: not known. */
 struct host *hosts_find(const struct hosts *hosts, const struct url *url, uint64_t hash);
 
+/* The host with this id; NULL: the record is not in use, or only just coming into use or leaving it. */
+static inline struct host *hosts_at(const struct hosts *hosts, uint32_t id)
+{
+    struct host *host = &hosts->records[id];
+    return lf_load(&host->is_listed, acquire) ? host : NULL; /* A1 pairs with R1 in hosts_make */
+}
+
 /* Whether this loop can create `count` more hosts. */
 bool hosts_reserve(struct hosts_loop *loop, unsigned count);
 /* Creates the host of a URL that hosts_find did not find. If *is_new, the caller owns the host until it

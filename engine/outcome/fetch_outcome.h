@@ -26,7 +26,8 @@
     X(HOSTS_FULL, 112, "hosts-full", -60, OURS, FINAL) /* no room for another host */                      \
     X(HOST_FULL, 113, "host-full", -5003, OURS, FINAL) /* too many URLs of one host wait */                \
     X(DOMAIN_FULL, 114, "domain-full", -5003, OURS, FINAL) /* too many hosts or URLs of one domain */      \
-    X(SIEVE_FULL, 115, "sieve-full", -60, OURS, FINAL)
+    X(SIEVE_FULL, 115, "sieve-full", -60, OURS, FINAL)                                                     \
+    X(DROPPED, 116, "dropped-by-operator", -6000, OURS, FINAL) /* its host's queue was emptied by an order */
 /* clang-format on */
 
 #define FETCH_OUTCOMES(X) OUTCOMES(X) FETCH_OUTCOMES_OWN(X)

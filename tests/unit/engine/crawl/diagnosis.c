@@ -55,6 +55,19 @@ TEST(a_pause_is_told_from_the_end)
     CHECK_STR(sentence(), "paused 100%: the crawl is about to end");
 }
 
+/* A crawl that waits for its operator does not look as if it hung. */
+TEST(held_hosts_are_told)
+{
+    begin(LIMITED_EMPTY, 1);
+    CHECK_STR(sentence(), "empty 100%: no URL waits");
+    status.hosts[HOST_HELD] = 1;
+    CHECK_STR(sentence(), "empty 100%: 1 host is held by the operator");
+    begin(LIMITED_SERVERS, 1);
+    status.hosts[HOST_HELD] = 3;
+    CHECK_STR(sentence(), "servers 100%: every host with URLs is being visited, one connection each; 0 are open; 3 hosts are "
+                          "held by the operator");
+}
+
 /* summary.json writes it as it is, and it fits. */
 TEST(no_sentence_is_cut_or_needs_escapes)
 {
@@ -68,6 +81,6 @@ TEST(no_sentence_is_cut_or_needs_escapes)
         status.next_due_s = 1e9;
         const char *text = sentence();
         CHECK(strchr(text, '"') == NULL && strchr(text, '\\') == NULL);
-        CHECK_STR(text + strlen(text) - 3, "40%");
+        CHECK_STR(text + strlen(text) - 12, by == LIMITED_EMPTY ? "or; work 40%" : "the operator");
     }
 }

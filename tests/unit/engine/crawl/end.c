@@ -67,6 +67,10 @@ TEST(a_crawl_that_waits_for_too_long_ends)
     facts.now_ns += 60 * CLOCK_NS_PER_S;
     check(CRAWL_RUNNING, CRAWL_END_NONE);
     facts.is_out_of_names = false;
+    facts.hosts_held = true; /* the crawl waits for its operator, too */
+    facts.now_ns += 60 * CLOCK_NS_PER_S;
+    check(CRAWL_RUNNING, CRAWL_END_NONE);
+    facts.hosts_held = false;
     facts.now_ns += 9 * CLOCK_NS_PER_S;
     check(CRAWL_RUNNING, CRAWL_END_NONE);
     facts.now_ns += CLOCK_NS_PER_S;

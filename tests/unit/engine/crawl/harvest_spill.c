@@ -352,3 +352,42 @@ TEST(without_a_disk_a_restored_url_that_finds_no_room_is_lost)
     CHECK_INT(queues.urls.bytes_in_use, 0);
     finish();
 }
+
+static struct holds *order(struct holds *last, enum holds_verb verb, const char *key)
+{
+    struct holds_order wanted = {.verb = verb};
+    struct holds *next = NULL;
+    CHECK(!holds_parse_host(&wanted.target, slice_of(key)));
+    CHECK_INT(holds_follow(last, &wanted, &next), HOLDS_DONE);
+    return next;
+}
+
+/* The operator drops what waits for a host: what came to the disk before that, and nothing that came later. */
+TEST(what_is_dropped_while_it_waits_on_disk_gets_its_verdict)
+{
+    static struct outlet lines;
+    static _Atomic(uint64_t) epoch;
+    set_up();
+    begin_with_disk();
+    CHECK_INT(outlet_init(&lines, &(struct outlet_options){.bytes = 4 << 20}), 0);
+    struct ledger ledger = {.log = &lines, .epoch = &epoch, .stats = &stats, .frontier = &queues};
+    harvest.ledger = &ledger;
+    unsigned first = fill_memory(0, 1) - 1, last = fill_memory(first + 1, 10);
+    struct holds *one = order(NULL, HOLDS_DROP, "http://b.it"), *two = order(one, HOLDS_DROP, "http://a.it");
+    queues.holds.list = two;
+    take("http://a.it/later", HOST_ITEM_LINK); /* behind them */
+    check_order(0, first);
+    while (spill_count(&on_disk))
+        unspill();
+    CHECK_INT(stats_get(&stats.outcomes[FETCH_DROPPED]), last - first);
+    struct host *host = host_of("http://a.it/");
+    struct host_item *item = host_pop(host, false);
+    CHECK_SLICE(host_item_path(item), "/later");
+    frontier_done(&queues, host, item);
+    CHECK(host_pop(host, false) == NULL && lf_load(&host->spilled, relaxed) == 0);
+    queues.holds.list = NULL;
+    free(one);
+    free(two);
+    outlet_fini(&lines);
+    finish_with_disk();
+}

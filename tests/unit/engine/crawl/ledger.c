@@ -269,3 +269,20 @@ TEST(errands_leave_no_trace)
     CHECK_INT(queues.urls.bytes_in_use, 0);
     finish_ledger();
 }
+
+TEST(a_url_without_an_item_gets_its_verdict)
+{
+    begin_ledger();
+    uint64_t out = stats_get(&stats.urls_out);
+    struct record_url record = {.kind = HOST_ITEM_LINK, .text = SLICE("http://a.it:8080/x?y")};
+    struct ledger_verdict verdict = {.outcome = FETCH_DROPPED, .size = -1};
+    CHECK(ledger_begin(&ledger));
+    ledger_finish_record(&ledger, &record, SLICE("http://b.it/"), &verdict);
+    outlet_flush(&log_outlet);
+    const char *line = written(&log_outlet);
+    CHECK(strstr(line, " -6000 ") && strstr(line, " http://a.it:8080/x?y ") && strstr(line, " http://b.it/ "));
+    CHECK(strstr(line, "dropped-by-operator"));
+    CHECK_INT(stats_get(&stats.outcomes[FETCH_DROPPED]), 1);
+    CHECK_INT(stats_get(&stats.urls_out), out + 1);
+    finish_ledger();
+}

@@ -274,3 +274,18 @@ TEST(abort_ends_every_visit_and_keeps_the_urls)
     CHECK_INT(stats_get(&frame.stats.requests), 0);
     routes_stop();
 }
+
+TEST(a_host_of_which_the_operator_wants_something_is_not_visited)
+{
+    routes_set_up(table);
+    start_with_hosts();
+    struct host *host = frame_host(&frame);
+    lf_store(&host->orders, HOST_ORDER_HOLD, relaxed);
+    turn();
+    CHECK_INT(frame.visits.open, 2);
+    CHECK_INT(host_state(host), HOST_HELD);
+    lf_store(&host->orders, 0, relaxed);
+    CHECK(frontier_pin(&frame.queues, host));
+    frontier_unpin(&frame.queues, host, clock_now_ns());
+    finish();
+}

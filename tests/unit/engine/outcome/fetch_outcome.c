@@ -29,6 +29,7 @@ TEST(the_numbers_in_journals_stay)
     CHECK_INT(FETCH_ADDRESS_FORBIDDEN, 105);
     CHECK_INT(FETCH_HOST_LIMIT, 109);
     CHECK_INT(FETCH_SIEVE_FULL, 115);
+    CHECK_INT(FETCH_DROPPED, 116);
 }
 
 TEST(an_outcome_of_net_keeps_its_name)
