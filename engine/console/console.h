@@ -1,8 +1,8 @@
 /* The operator's door to a running crawl: state, history and metrics over HTTP, and orders.
  *
  * A thread of its own, which takes no lock and touches no structure that a loop changes: it reads atomic counters, and
- * hands orders over as signals and the tuning file do. So it can do nothing that those cannot, and a slow disk or a slow
- * reader holds up nobody. */
+ * hands orders over as signals and the tuning file do, or, about single hosts, to the housekeeper and the loops. A slow disk
+ * or a slow reader holds up nobody. */
 #pragma once
 
 #include <pthread.h>

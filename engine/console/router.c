@@ -123,8 +123,8 @@ static void log_order(struct console *console, const struct console_request *req
     if (!console->events && !(console->events = fopen(path, "ae")))
         return;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
-    fprintf(console->events, "%s\t%s\t%s %s\t%u\n", date, request->who, request->method, request->path,
-            response->status);
+    fprintf(console->events, "%s\t%s\t%s %s%s%.*s\t%u\n", date, request->who, request->method, request->path,
+            request->query.len ? "?" : "", (int)request->query.len, request->query.ptr, response->status);
     fflush(console->events);
 }
 
@@ -148,6 +148,12 @@ const struct route router_routes[] = {
      "Adds seeds, a URL per line; tells how many were accepted, known, out of scope or bad, with lines=1 of each line"},
     {"POST", "/api/v1/checkpoint", GUARD_ORDER, router_order_checkpoint, "", "Commits and syncs all that was done so far"},
     {"GET", "/api/v1/why", GUARD_TOKEN, router_why, "url", "Where a URL is: unknown, waiting, in flight or done"},
+    {"GET", "/api/v1/hosts", GUARD_TOKEN, router_hosts, "by", "The 64 hosts with most in their queue, or by failures, time, bytes"},
+    {"GET", "/api/v1/host", GUARD_TOKEN, router_host, "key format",
+     "One host: its state, when it is visited next and why then, its queue; format=text: all its URLs in memory"},
+    {"POST", "/api/v1/hold", GUARD_ORDER, router_hold, "host domain", "No further request to a host or a domain, until release"},
+    {"POST", "/api/v1/release", GUARD_ORDER, router_release, "host domain", "Takes a hold back"},
+    {"POST", "/api/v1/drop", GUARD_ORDER, router_drop, "host domain", "Drops the URLs that wait for a host or a domain"},
     {"GET", "/api/v1/openapi.json", GUARD_TOKEN, answer_openapi, "", "This list"},
 };
 const size_t router_count = sizeof router_routes / sizeof router_routes[0];

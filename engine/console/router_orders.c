@@ -19,7 +19,7 @@ static void tell_phase(struct console_response *response, const char *phase)
 }
 
 /* Whether the crawl is about to end: no order makes sense then. */
-static bool is_over(const struct console *console, struct console_response *response)
+bool router_is_over(const struct console *console, struct console_response *response)
 {
     enum crawl_phase phase = gate_phase(&console->crawl->gate);
     if (phase != CRAWL_STOPPING && phase != CRAWL_ENDING)
@@ -32,7 +32,7 @@ void router_order_pause(struct console *console, const struct console_request *r
                         struct console_response *response)
 {
     (void)request;
-    if (is_over(console, response))
+    if (router_is_over(console, response))
         return;
     crawl_pause(console->crawl);
     tell_phase(response, "paused");
@@ -42,7 +42,7 @@ void router_order_resume(struct console *console, const struct console_request *
                          struct console_response *response)
 {
     (void)request;
-    if (is_over(console, response))
+    if (router_is_over(console, response))
         return;
     crawl_unpause(console->crawl);
     tell_phase(response, "running");
@@ -173,7 +173,7 @@ static bool is_settled(const struct console *console)
 static void begin_seeds(struct console *console, const struct console_request *request, struct console_response *response)
 {
     bool is_gone = false;
-    if (is_over(console, response))
+    if (router_is_over(console, response))
         return;
     bool is_claimed = console->added && clock_now_ns() - console->added_asked_ns < GONE_NS;
     if (!is_settled(console) || is_claimed) {
@@ -233,7 +233,7 @@ void router_order_checkpoint(struct console *console, const struct console_reque
         return;
     }
     if (wait->ticket == 0) {
-        if (is_over(console, response))
+        if (router_is_over(console, response))
             return;
         wait->ticket = crawl_checkpoint(console->crawl);
         wait->since_ns = clock_now_ns();

@@ -12,6 +12,10 @@ typedef void router_answerer(struct console *console, const struct console_reque
 /* router_orders.c */
 router_answerer router_order_pause, router_order_resume, router_order_stop, router_order_reload, router_order_tuning;
 router_answerer router_order_seeds, router_order_checkpoint;
+/* Whether the crawl is about to end, so that no order makes sense; the response then says so. */
+bool router_is_over(const struct console *console, struct console_response *response);
+/* router_hosts.c: single hosts */
+router_answerer router_hosts, router_host, router_hold, router_release, router_drop;
 /* router_why.c */
 router_answerer router_why;
 /* router_events.c */

@@ -19,7 +19,9 @@ enum verb_takes {
     TAKES_NOTHING,
     TAKES_KEYS,  /* KEY=VALUE for the body; if there are none, the body is standard input */
     TAKES_SEEDS, /* URLs, files or "-", for the body; likewise */
-    TAKES_URL,   /* one, for the query */
+    TAKES_VALUE, /* one, for the query: the path ends with its name and '=' */
+    TAKES_PLACE, /* likewise, but a host or a domain: the path ends with '?' */
+    TAKES_BY,    /* --by, for the query */
 };
 
 struct verb {
@@ -43,7 +45,13 @@ static const struct verb verbs[] = {
     {"reload", "POST", "/api/v1/reload", TAKES_NOTHING},
     {"seeds", "POST", "/api/v1/seeds?lines=1", TAKES_SEEDS},
     {"checkpoint", "POST", "/api/v1/checkpoint", TAKES_NOTHING},
-    {"why", "GET", "/api/v1/why?url=", TAKES_URL},
+    {"why", "GET", "/api/v1/why?url=", TAKES_VALUE},
+    {"hosts", "GET", "/api/v1/hosts?by=", TAKES_BY},
+    {"host", "GET", "/api/v1/host?key=", TAKES_VALUE},
+    {"queue", "GET", "/api/v1/host?format=text&key=", TAKES_VALUE},
+    {"hold", "POST", "/api/v1/hold?", TAKES_PLACE},
+    {"release", "POST", "/api/v1/release?", TAKES_PLACE},
+    {"drop", "POST", "/api/v1/drop?", TAKES_PLACE},
 };
 
 static const struct command_term meanings[] = {
@@ -61,10 +69,21 @@ static const struct command_term meanings[] = {
     {"seeds [FILE|-|URL...]", "add seeds, which are taken as those at the start are; without arguments, those on standard input"},
     {"checkpoint", "commit and sync all that was done so far"},
     {"why URL", "where a URL is: unknown, waiting, in flight or done"},
+    {"hosts", "the 64 hosts with the longest queues, or as --by says, and what is held"},
+    {"host KEY", "one host (https://example.org): its state, when it is visited next and why then, its queue"},
+    {"queue KEY", "all URLs in memory that wait for a host, a line each; lines with # tell what waits on disk"},
+    {"hold KEY", "no further request to a host (https://example.org), or to all hosts of a registrable domain (example.org)"},
+    {"release KEY", "take a hold back"},
+    {"drop KEY", "drop the URLs that wait for a host or a domain now; those found later are queued again"},
     {0},
 };
 
 static const struct command_section sections[] = {{"Verbs", meanings}, {"Exit codes", lycosa_exits}, {0}};
+
+static const struct command_option options[] = {
+    {COMMAND_LONG, "by", "WHAT", "order hosts by queue, failures, time or bytes"},
+    {0},
+};
 
 const struct command lycosa_ctl = {
     .program = "lycosa",
@@ -74,12 +93,13 @@ const struct command lycosa_ctl = {
     .summary = "look at a running crawl, and steer it",
     .description = "Asks the crawl in DIR, by DIR/control.sock, and prints its answer. The crawl's owner may do that, and nobody "
                    "else. Exit code 1: the crawl does not run, or refused the order.",
+    .options = options,
     .sections = sections,
 };
 
 /* What is sent with a verb. */
 struct body {
-    const char *url; /* for the query; NULL: none */
+    const char *value; /* for the query; NULL: none */
     char *text;
     size_t len;
 };
@@ -170,8 +190,10 @@ static int exchange(FILE *peer, const struct verb *verb, const struct body *body
     char line[4096];
     int status = 0, c;
     fprintf(peer, "%s %s", verb->method, verb->path);
-    if (body->url)
-        write_encoded(peer, body->url);
+    if (verb->takes == TAKES_PLACE)
+        fputs(strstr(body->value, "://") ? "host=" : "domain=", peer);
+    if (body->value)
+        write_encoded(peer, body->value);
     fprintf(peer, " HTTP/1.0\r\nHost: lycosa\r\nContent-Type: text/plain;charset=utf-8\r\nContent-Length: %zu\r\n\r\n", body->len);
     fwrite(body->text, 1, body->len, peer);
     fflush(peer);
@@ -225,22 +247,32 @@ static int write_body(const struct verb *verb, int argc, char **argv, FILE *out)
 
 static bool takes_so_many(const struct verb *verb, int count)
 {
-    if (verb->takes == TAKES_URL)
+    if (verb->takes == TAKES_VALUE || verb->takes == TAKES_PLACE)
         return count == 1;
-    return count == 0 || verb->takes != TAKES_NOTHING;
+    return count == 0 || verb->takes == TAKES_KEYS || verb->takes == TAKES_SEEDS;
+}
+
+/* What ends the path; NULL: nothing. `argument` is the one behind the verb, if there is one. */
+static const char *value_of(const struct verb *verb, const char *by, const char *argument)
+{
+    if (verb->takes == TAKES_BY)
+        return by ? by : "queue";
+    return verb->takes == TAKES_VALUE || verb->takes == TAKES_PLACE ? argument : NULL;
 }
 
 int lycosa_ctl_main(int argc, char **argv)
 {
-    int option = command_getopt(&lycosa_ctl, argc, argv), code = 0;
-    if (option != -1)
-        return command_help(&lycosa_ctl, option == 'h' ? stdout : stderr);
+    const char *by = NULL;
+    int code = 0;
+    for (int option; (option = command_getopt(&lycosa_ctl, argc, argv)) != -1; by = optarg)
+        if (option != COMMAND_LONG)
+            return command_help(&lycosa_ctl, option == 'h' ? stdout : stderr);
     argc -= optind;
     argv += optind;
     const struct verb *verb = argc >= 2 ? find(argv[1]) : NULL;
-    if (!verb || !takes_so_many(verb, argc - 2))
+    if (!verb || !takes_so_many(verb, argc - 2) || (by && verb->takes != TAKES_BY))
         return command_help(&lycosa_ctl, stderr);
-    struct body body = {.url = verb->takes == TAKES_URL ? argv[2] : NULL};
+    struct body body = {.value = value_of(verb, by, argv[2])};
     FILE *out = open_memstream(&body.text, &body.len);
     if (!out)
         return complain(argv[0], strerror(errno));

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Single hosts by the console of a running crawl: which are the largest, what one of them waits for, and orders to hold,
+release and drop them. The rest of the crawl stays exact."""
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from console import AUDIT, POLITE, Running  # noqa: E402
+from crawl_resume import covered_us  # noqa: E402
+from simulated import BUILD, IMPATIENT, RUDE, Crawl, Web, main, merge, outcome_of, wait_until  # noqa: E402
+
+WEB = ["--hosts", "20", "--pages", "30", "--seed", "9", "--rtt-ms", "40", "--crawl-delay-ms", "100"]
+TWO_LOOPS = {"crawl": {"threads": "2", "pin": "no"}}
+TINY = {"memory": {"frontier": "1MiB", "hosts": "16"}}  # URLs wait on disk, in both ways
+
+
+class Resumed(Running):
+    """The crawl in a directory, again."""
+
+    def __init__(self, last):
+        self.directory = last.directory
+        (self.directory / "control.json").unlink(missing_ok=True)
+        self.process = subprocess.Popen([BUILD / "lycosa", "crawl", "--resume", self.directory], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: self.info() or self.process.poll() is not None, "the console to open")
+        assert self.process.poll() is None, self.process.communicate()
+        self.token = self.info()["token"]
+        self.port = int(self.info()["url"].split(":")[2].split("/")[0])
+
+
+def host_of(url):
+    return "/".join(url.split("/")[:3])
+
+
+def details(crawl, key):
+    status, _, text = crawl.ask("GET", f"/api/v1/host?key={quote(key, safe='')}")
+    assert status == 200, (status, text)
+    return json.loads(text)
+
+
+def order(crawl, verb, **target):
+    (name, value), = target.items()
+    status, _, text = crawl.ask("POST", f"/api/v1/{verb}?{name}={quote(value, safe='')}")
+    assert status == 200, (status, text)
+    return json.loads(text)
+
+
+def top(crawl, by="queue"):
+    status, _, text = crawl.ask("GET", f"/api/v1/hosts?by={by}")
+    assert status == 200, text
+    return json.loads(text)
+
+
+def long_queue(crawl, least=5):
+    """A host that has many URLs to go."""
+    wait_until(lambda: top(crawl)["hosts"] and top(crawl)["hosts"][0]["queued"] > least, "a queue")
+    return top(crawl)["hosts"][0]["key"]
+
+
+def log_of(crawl):
+    return [line.split() for line in (crawl.directory / "crawl.log").read_text().splitlines()]
+
+
+def requests_to(web, key):
+    """The requests that a host has seen so far, robots.txt included: by the server's own journal."""
+    text = web.run("journal", "dump", str(web.journal), web=False).stdout
+    return [line for line in text.splitlines() if (key + "/") in line]
+
+
+def test_looking():
+    """What the console tells of hosts, and how it refuses what is none."""
+    with Web(*WEB) as web, Running(web, merge(POLITE, TWO_LOOPS)) as crawl:
+        key = long_queue(crawl)
+        for by, field in ("queue", "queued"), ("bytes", "bytes"), ("time", "spent_ms"):
+            wait_until(lambda: len(top(crawl, by)["hosts"]) > 3, by)
+            rows = top(crawl, by)["hosts"]
+            values = [row[field] + (row["spilled"] if by == "queue" else 0) for row in rows]
+            assert len(rows) <= 64 and len({row["key"] for row in rows}) == len(rows), rows
+            if by != "queue":  # counters only grow while the list is made
+                assert all(a * 1.2 + 1e6 >= b for a, b in zip(values, values[1:])), values
+        assert all(row["failures"] > 0 for row in top(crawl, "failures")["hosts"])
+        crawl.ctl("pause")
+        wait_until(lambda: crawl.crawl()["requests"] == (time.sleep(1.2), crawl.crawl()["requests"])[1], "the pause")
+        key = long_queue(crawl)
+        host = details(crawl, key)
+        assert host["key"] == key and host["state"] in ("resting", "ready") and host["why"], host
+        assert host["address"].startswith("127.") and host["robots_age_ms"] >= 0 and host["visits"] > 0, host
+        assert host["pages"] > 0 and host["bytes"] > 0 and host["in_memory"] == host["queued"], host
+        assert len(host["queue"]) == min(100, host["queued"]) and all(host_of(url) == key for url in host["queue"]), host
+        lines = crawl.ctl("queue", key).splitlines()
+        assert sorted(lines)[:len(lines)] == sorted(set(lines)) and set(host["queue"]) <= set(lines), lines
+        assert len(lines) == host["queued"], (len(lines), host)
+        assert json.loads(crawl.ctl("host", key))["queue"] == host["queue"], "the queue is as before"
+        assert json.loads(crawl.ctl("hosts", "--by", "bytes"))["by"] == "bytes"
+        other = ("http" if key.startswith("https") else "https") + key[key.index(":"):]
+        for status, method, path in [
+                (404, "GET", f"host?key={other}"), (404, "GET", "host?key=https://nowhere.example"),
+                (404, "GET", "host?key=https://nowhere.example&format=text"), (404, "POST", f"hold?host={other}"),
+                (404, "POST", "drop?host=https://nowhere.example"), (404, "POST", f"release?host={key}"),
+                (400, "GET", "host"), (400, "GET", "host?key="), (400, "GET", "host?key=nonsense"),
+                (400, "GET", "host?key=ftp://example.org"), (400, "GET", f"host?key={key}/a"), (400, "GET", "host?key=http://a@b"),
+                (400, "GET", f"host?key={key}&format=xml"), (400, "GET", "hosts?by=weight"), (400, "GET", "hosts?by=%00"),
+                (400, "GET", "host?key=https://" + "a" * 2000), (400, "POST", "hold"), (400, "POST", "hold?domain="),
+                (400, "POST", "hold?domain=www.example.org"), (400, "POST", f"hold?host={key}&domain=example.org"),
+                (400, "POST", "drop?domain=%0A%ff"), (400, "POST", "hold?key=x"), (405, "GET", "hold")]:
+            got, _, text = crawl.ask(method, f"/api/v1/{path}")
+            assert got == status and "error" in json.loads(text), (got, status, method, path, text)
+        assert top(crawl)["held"] == {"hosts": [], "domains": []}
+        crawl.ctl("resume")
+        assert crawl.finish()["end"] == "complete"
+        assert crawl.fetched() == sorted(web.truth())
+
+
+def test_hold_and_release():
+    """No request comes to a host that is held, not even for robots.txt; the crawl waits for it, and says so."""
+    for tuning in {}, TWO_LOOPS:
+        with Web(*WEB) as web:
+            with Running(web, merge(POLITE, tuning, {"crawl": {**tuning.get("crawl", {}), "max-idle": "1s"}})) as crawl:
+                key = long_queue(crawl)
+                answer = json.loads(crawl.ctl("hold", key))
+                assert answer == {"order": "done", "held": {"hosts": [key], "domains": []}}, answer
+                assert json.loads(crawl.ctl("hold", key)) == answer, "once more does no harm"
+                wait_until(lambda: details(crawl, key)["state"] == "held", "its visit to end", 10)
+                before = len(requests_to(web, key))
+                wait_until(lambda: crawl.crawl()["queued"] == details(crawl, key)["queued"], "all others to be done", 200)
+                time.sleep(2.5)  # longer than crawl.max-idle: the crawl waits for its operator
+                assert len(requests_to(web, key)) == before
+                now = crawl.crawl()
+                assert now["phase"] == "running" and now["hosts_held"] == 1, now
+                assert "1 host is held by the operator" in now["diagnosis"], now["diagnosis"]
+                host = details(crawl, key)
+                assert host["why"] == "the operator holds it" and host["next_visit_ms"] is None and host["held"], host
+                assert (crawl.directory / "state" / "held").read_text() == f"host {key}\n"
+                assert json.loads(crawl.ctl("release", key))["held"] == {"hosts": [], "domains": []}
+                assert (crawl.directory / "state" / "held").read_text() == ""
+                assert crawl.finish()["end"] == "complete"
+                assert crawl.fetched() == sorted(web.truth())
+            text, violations = web.audit(*AUDIT)
+            assert violations == 0, text
+
+
+def test_drop():
+    """Exactly the URLs of that host are logged as dropped; the others are fetched, and the crawl ends."""
+    for tuning in {}, TWO_LOOPS, merge(TINY, TWO_LOOPS):
+        with Web(*WEB) as web, Running(web, merge(POLITE, tuning)) as crawl:
+            key = long_queue(crawl)
+            order(crawl, "hold", host=key)
+            wait_until(lambda: details(crawl, key)["state"] == "held", "its visit to end", 10)
+            wait_until(lambda: crawl.crawl()["queued"] == sum(details(crawl, key)[name] for name in ("queued", "spilled")),
+                       "all others to be done", 200)
+            fetched = crawl.fetched()
+            waiting = details(crawl, key)
+            order(crawl, "drop", host=key)
+            summary = crawl.finish()
+            assert summary["end"] == "complete", summary["end"]
+            dropped = [row[3] for row in log_of(crawl) if outcome_of(row) == "dropped-by-operator"]
+            assert len(set(dropped)) == len(dropped) == summary["outcomes"]["dropped-by-operator"] > 0, summary["outcomes"]
+            assert {host_of(url) for url in dropped} == {key} and set(waiting["queue"]) <= set(dropped)
+            assert crawl.fetched() == fetched and all(row[1] == "-6000" for row in log_of(crawl) if row[3] in dropped)
+            assert not set(dropped) & set(fetched), "none is both"
+            pattern = "|".join(re.escape(url) for url in dropped)
+            other = Crawl(web, merge(RUDE, IMPATIENT, {"scope": {"exclude": f"^(?:{pattern})$"}}))
+            assert sorted(other.fetched) == fetched, "as if those URLs were not of the crawl"
+
+
+def test_hold_survives_a_kill():
+    """A hold is in DIR/state/held before it is confirmed: it holds after kill -9 and --resume."""
+    with Web(*WEB) as web:
+        with Running(web, POLITE) as crawl:
+            key = long_queue(crawl)
+            order(crawl, "hold", host=key)
+            wait_until(lambda: details(crawl, key)["state"] == "held", "its visit to end", 10)
+            before = len(requests_to(web, key))
+            crawl.process.send_signal(signal.SIGKILL)
+            crawl.process.communicate()
+            now_ns = time.monotonic_ns()
+            killed = f"{now_ns}:{now_ns - time.time_ns() + covered_us(crawl.directory) * 1000}"
+        with Resumed(crawl) as again:
+            wait_until(lambda: again.crawl()["hosts_held"] == 1, "the host to be held again")
+            wait_until(lambda: again.crawl()["queued"] == details(again, key)["queued"], "all others to be done", 200)
+            assert len(requests_to(web, key)) == before
+            assert again.ctl("stop").strip() == '{"phase": "stopping"}'
+            again.process.communicate(timeout=60)
+            assert again.process.returncode == 11, "stopped, and not complete"
+        with Resumed(again) as third:
+            assert top(third)["held"]["hosts"] == [key]
+            third.ctl("release", key)
+            assert third.finish()["end"] == "complete"
+            assert third.fetched() == sorted(web.truth())
+        text, violations = web.audit(*AUDIT, f"--killed={killed}")
+        assert violations == 0, text
+
+
+def test_domain():
+    """All hosts of a domain, those found later, too."""
+    with Web(*WEB) as web, Running(web, merge(POLITE, TWO_LOOPS)) as crawl:
+        key = long_queue(crawl)
+        domain = ".".join(key.split("/")[2].split(":")[0].split(".")[-2:])
+        order(crawl, "hold", domain=domain)
+        assert crawl.ask("POST", f"/api/v1/release?host={quote(key, safe='')}")[0] == 404, "the domain holds it"
+        of_domain = [row["key"] for row in top(crawl)["hosts"]
+                     if row["key"].split("/")[2].split(":")[0].endswith(domain)]
+        assert key in of_domain, (domain, of_domain)
+        wait_until(lambda: details(crawl, key)["state"] == "held", "its visit to end", 10)
+        wait_until(lambda: crawl.crawl()["diagnosis"].startswith("empty") and "held" in crawl.crawl()["diagnosis"], "the rest", 200)
+        before = [len(requests_to(web, host)) for host in of_domain]
+        time.sleep(1)
+        assert [len(requests_to(web, host)) for host in of_domain] == before
+        crawl.ctl("release", domain)
+        assert crawl.finish()["end"] == "complete"
+        assert crawl.fetched() == sorted(web.truth())
+        events = (crawl.directory / "events.log").read_text()
+        assert "hold?domain=" + domain.replace(".", "%2E") + "\t200" in events, events
+
+
+def test_bad_file():
+    """A file that cannot be read is no reason to visit hosts that may be held."""
+    with Web(*WEB) as web:
+        with Running(web, POLITE) as crawl:
+            long_queue(crawl)
+            crawl.ctl("stop")
+            crawl.process.communicate(timeout=60)
+        (crawl.directory / "state" / "held").write_text("# by hand\n\nhost nonsense\n")
+        done = subprocess.run([BUILD / "lycosa", "crawl", "--resume", crawl.directory], capture_output=True, text=True, timeout=60)
+        assert done.returncode != 0 and "state/held, line 3" in done.stderr, done
+
+
+if __name__ == "__main__":
+    main([test_looking, test_hold_and_release, test_drop, test_hold_survives_a_kill, test_domain, test_bad_file])
