@@ -229,6 +229,7 @@ static bool was_short(const struct reader *reader)
 bool reader_run(struct reader *reader, uint64_t until_ns)
 {
     while (reader->phase != READER_IDLE) {
+        bool has_room = true; /* the caller has asked, and only what is harvested takes room */
         switch (reader->phase) {
         case READER_UNPACKS:
             unpack_some(reader);
@@ -241,12 +242,12 @@ bool reader_run(struct reader *reader, uint64_t until_ns)
             break;
         case READER_HARVESTS:
             harvest_some(reader, until_ns);
+            has_room = reader->phase == READER_IDLE || harvest_has_room(reader->harvest);
             break;
         case READER_IDLE:
             break;
         }
-        if (reader->phase != READER_IDLE &&
-            ((!was_short(reader) && clock_now_ns() >= until_ns) || !harvest_has_room(reader->harvest)))
+        if (reader->phase != READER_IDLE && (!has_room || (!was_short(reader) && clock_now_ns() >= until_ns)))
             return false;
     }
     return true;

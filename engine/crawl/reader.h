@@ -98,6 +98,6 @@ void reader_fini(struct reader *reader);
 void reader_begin(struct reader *reader, const void *owner, const struct reader_page *page,
                   const struct reader_options *options);
 
-/* Reads until the end of the page, until `until_ns`, or until the journal is full. True if the page is read and
- * the reader idle. */
+/* Reads until the end of the page, until `until_ns`, or until the journal is full. After harvest_has_room. True if the page
+ * is read and the reader idle. */
 bool reader_run(struct reader *reader, uint64_t until_ns);
