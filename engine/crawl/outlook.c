@@ -2,9 +2,10 @@
 
 #include <math.h>
 
-/* Rates are means over this time; of a shorter one nothing is said about the queue, which is in motion at first. */
+/* Rates are means over this time, or over the last quarter of a crawl that is shorter: a queue grows at first, and that is
+ * soon forgotten. Of the first seconds nothing is said. */
 #define MEMORY_S 60.0
-#define OBSERVED_MIN_S 10.0
+#define OBSERVED_MIN_S 9.0
 /* A queue that shrinks so slowly says nothing. */
 #define LEFT_MAX_S (400 * 86400.0)
 
@@ -13,7 +14,7 @@ static void observe(struct outlook *outlook, const struct outlook_facts *now)
     double passed_s = now->running_s - outlook->last.running_s;
     if (outlook->last.running_s > 0 && passed_s > 0) {
         outlook->observed_s += passed_s;
-        double memory_s = outlook->observed_s < MEMORY_S ? outlook->observed_s : MEMORY_S;
+        double memory_s = outlook->observed_s < 4 * MEMORY_S ? outlook->observed_s / 4 : MEMORY_S;
         double weight = passed_s < memory_s ? 1 - exp(-passed_s / memory_s) : 1;
         double pages = (double)now->pages - (double)outlook->last.pages;
         double queued = (double)now->queued - (double)outlook->last.queued;

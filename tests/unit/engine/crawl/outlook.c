@@ -47,6 +47,20 @@ TEST(a_queue_that_shrinks_has_an_end)
     CHECK(fabs(outlook.share - 400.0 / 1200) < 0.001);
 }
 
+/* A small crawl: status lines every five seconds. */
+TEST(growth_at_the_start_is_soon_forgotten)
+{
+    begin();
+    facts.running_s += 5;
+    facts.queued = facts.found = 2700;
+    outlook_update(&outlook, &facts);
+    CHECK(outlook.by == OUTLOOK_UNKNOWN);
+    facts.running_s += 5;
+    facts.queued = 790;
+    outlook_update(&outlook, &facts);
+    CHECK(outlook.by == OUTLOOK_QUEUE && outlook.left_s > 2 && outlook.left_s < 10);
+}
+
 TEST(pages_against_their_limit)
 {
     begin();
