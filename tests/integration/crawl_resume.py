@@ -451,4 +451,5 @@ TESTS = [test_kills, test_folds, test_a_retry_after_outlives_the_process, test_s
          test_after_an_orderly_end, test_one_process_at_a_time, test_damage, test_wrong_use, test_full_disk, test_reserve]
 if not is_sanitized():  # a sanitizer wants to be loaded first
     TESTS.append(test_failing_disk)
-main(TESTS)
+if __name__ == "__main__":
+    main(TESTS)

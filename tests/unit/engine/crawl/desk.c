@@ -202,10 +202,10 @@ TEST(a_queue_is_written_out_whole)
 
 TEST(the_largest_are_found_in_steps)
 {
-    enum { HOSTS = 4999 }; /* more than one turn looks at */
+    enum { COUNT = 4999 }; /* more than one turn looks at */
     open_desks(1, 100);
-    for (unsigned i = 0; i < HOSTS; i++)
-        lf_store(&push(&loops[0], i, "/")->bytes, i * 7919 % HOSTS, relaxed);
+    for (unsigned i = 0; i < COUNT; i++)
+        lf_store(&push(&loops[0], i, "/")->bytes, i * 7919 % COUNT, relaxed);
     turn();
     struct inquiry *inquiry = inquiry_begin(&inquiries);
     inquiry->kind = INQUIRY_TOP;
@@ -217,7 +217,7 @@ TEST(the_largest_are_found_in_steps)
     CHECK(is_answered(inquiry) && !desk_is_busy(&desks[0]));
     CHECK_INT(inquiry->row_count, INQUIRY_ROWS_MAX);
     for (unsigned i = 0; i < INQUIRY_ROWS_MAX; i++)
-        CHECK_INT(inquiry->rows[i].bytes, HOSTS - 1 - i);
+        CHECK_INT(inquiry->rows[i].bytes, COUNT - 1 - i);
     inquiry_end(inquiry);
     inquiry = ask(INQUIRY_TOP, NULL); /* by queue: all have one URL */
     CHECK_INT(inquiry->rows[63].value, 1);
