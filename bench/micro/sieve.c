@@ -1,7 +1,7 @@
 /* bench_sieve: what a question to each kind of sieve costs, and what a URL costs in memory and on disk.
  *
  * A row is a sieve that knows --known signatures and is asked about batches of which 80% are known. A sample is --group
- * batches: for offline, one merge. Each row is a process of its own, so that its memory, its writes and the processor time
+ * batches. mercator and offline have --memory bytes for each known signature. Each row is a process of its own, so that its memory, its writes and the processor time
  * of all its threads can be told from outside the sieve. */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "lockfree/clock.h"
 #include "lockfree/signatures.h"
 
-enum { REPEATS_MAX = 64, MEMORY_BATCH = 256, KNOWN_PERCENT = 80 };
+enum { REPEATS_MAX = 64, GROUP_MAX = 64, MEMORY_BATCH = 256, KNOWN_PERCENT = 80, RUNS = 8 };
 
 /* As in engine/frontier/sieve.h. */
 #define BLOOM_RATE 0.01
@@ -29,8 +29,10 @@ static struct {
     const char *filter, *directory, *json;
     uint64_t known;
     size_t batch;
+    double memory;
     unsigned group, repeats;
-} settings = {.directory = "/tmp", .known = 10000000, .batch = 1000000, .group = 8, .repeats = 3};
+} settings = {
+    .directory = "/tmp", .known = 10000000, .batch = 1000000, .memory = 2, .group = 8, .repeats = 3};
 
 /* A sieve in memory, or one on disk. */
 struct subject {
@@ -39,7 +41,7 @@ struct subject {
     struct signatures_writer writer;
     struct bloom bloom;
     struct sieve_disk *disk;
-    uint64_t *bitmap; /* disk: for a whole group */
+    uint64_t *bitmap; /* disk */
 };
 
 struct row {
@@ -133,12 +135,16 @@ static uint64_t ask_bloom(struct subject *subject, const uint64_t *signatures, s
 static void open_disk(struct subject *subject, const char *directory, enum sieve_disk_kind kind)
 {
     struct sieve_error error;
-    struct sieve_disk_options options = {kind, &disk_system, directory, (uint32_t)settings.batch,
-                                         settings.group};
+    struct sieve_disk_options options = {.kind = kind,
+                                         .disk = &disk_system,
+                                         .directory = directory,
+                                         .batch_max = (uint32_t)settings.batch,
+                                         .runs = RUNS,
+                                         .bytes = (size_t)((double)settings.known * settings.memory)};
     subject->disk = sieve_disk_open(&options, &error);
     if (!subject->disk)
         fail("open", error.text);
-    subject->bitmap = malloc(settings.group * sieve_disk_words(settings.batch) * sizeof *subject->bitmap);
+    subject->bitmap = malloc(sieve_disk_words(settings.batch) * sizeof *subject->bitmap);
 }
 
 static void open_mercator(struct subject *subject, const char *directory)
@@ -160,10 +166,7 @@ static uint64_t ask_disk(struct subject *subject, const uint64_t *signatures, si
 {
     struct sieve_disk_batch batch = {signatures, count};
     uint64_t before = sieve_disk_count(subject->disk);
-    int answer = sieve_disk_ask(subject->disk, &batch, subject->bitmap);
-    if (answer == SIEVE_DISK_LATER && sieve_disk_pending(subject->disk) == settings.group)
-        answer = sieve_disk_merge(subject->disk, subject->bitmap);
-    if (answer < 0)
+    if (sieve_disk_ask(subject->disk, &batch, subject->bitmap) != 0)
         fail("ask", sieve_disk_error(subject->disk)->text);
     return sieve_disk_count(subject->disk) - before;
 }
@@ -171,8 +174,8 @@ static uint64_t ask_disk(struct subject *subject, const uint64_t *signatures, si
 static const struct row rows[] = {
     {"signatures", "memory, batches of 256: the baseline", open_signatures, ask_signatures, 0},
     {"bloom", "memory, loses 1 new URL in 100 when it is full", open_bloom, ask_bloom, 0},
-    {"mercator", "disk, Z rewritten for each batch", open_mercator, ask_disk, SIEVE_DISK_MERCATOR},
-    {"offline", "disk, Z rewritten once for a group", open_offline, ask_disk, SIEVE_DISK_OFFLINE},
+    {"mercator", "disk, Z rewritten when memory is full", open_mercator, ask_disk, SIEVE_DISK_MERCATOR},
+    {"offline", "disk, Z rewritten once for eight runs", open_offline, ask_disk, SIEVE_DISK_OFFLINE},
     {"rocks", "disk, RocksDB", open_rocks, ask_disk, SIEVE_DISK_ROCKS},
 };
 
@@ -244,16 +247,14 @@ static uint64_t make_batch(uint64_t *signatures, uint64_t known, uint64_t *rando
     return next;
 }
 
-/* Whole groups, so that nothing waits at the end. */
 static uint64_t fill(const struct row *row, struct subject *subject, uint64_t *signatures)
 {
-    uint64_t count = 0, batches = 0;
-    while (count < settings.known || batches % settings.group) {
+    uint64_t count = 0;
+    while (count < settings.known) {
         size_t now = 0;
         while (now < settings.batch && count < settings.known)
             signatures[now++] = signature_of(count++);
         row->ask(subject, signatures, now);
-        batches++;
     }
     return count;
 }
@@ -359,19 +360,22 @@ static void print_header(void)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: bench_sieve [--filter NAME] [--known N] [--batch N] [--group N] [--repeats N] "
-                    "[--directory DIR] "
-                    "[--json FILE]\n");
+    fprintf(stderr, "usage: bench_sieve [--filter NAME] [--known N] [--batch N] [--memory BYTES] "
+                    "[--group N] [--repeats N] [--directory DIR] [--json FILE]\n");
     return 2;
 }
 
 static bool read_options(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"filter", required_argument, NULL, 'f'},  {"known", required_argument, NULL, 'k'},
-        {"batch", required_argument, NULL, 'b'},   {"group", required_argument, NULL, 'g'},
-        {"repeats", required_argument, NULL, 'r'}, {"directory", required_argument, NULL, 'd'},
-        {"json", required_argument, NULL, 'j'},    {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"filter", required_argument, NULL, 'f'},
+                                            {"known", required_argument, NULL, 'k'},
+                                            {"batch", required_argument, NULL, 'b'},
+                                            {"group", required_argument, NULL, 'g'},
+                                            {"repeats", required_argument, NULL, 'r'},
+                                            {"directory", required_argument, NULL, 'd'},
+                                            {"json", required_argument, NULL, 'j'},
+                                            {"memory", required_argument, NULL, 'm'},
+                                            {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'f')
             settings.filter = optarg;
@@ -385,14 +389,16 @@ static bool read_options(int argc, char **argv)
             settings.repeats = (unsigned)strtoul(optarg, NULL, 10);
         else if (option == 'd')
             settings.directory = optarg;
+        else if (option == 'm')
+            settings.memory = strtod(optarg, NULL);
         else if (option == 'j')
             settings.json = optarg;
         else
             return false;
     }
     return optind == argc && settings.batch >= 1 && settings.batch <= SIEVE_DISK_BATCH_MAX &&
-           settings.group >= 1 && settings.group <= SIEVE_DISK_RUNS_MAX && settings.repeats >= 1 &&
-           settings.repeats <= REPEATS_MAX;
+           settings.group >= 1 && settings.group <= GROUP_MAX && settings.memory >= 0 &&
+           settings.repeats >= 1 && settings.repeats <= REPEATS_MAX;
 }
 
 int main(int argc, char **argv)

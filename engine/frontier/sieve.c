@@ -23,20 +23,20 @@ static bool has_disk(const struct tuning *tuning)
     return tuning->fixed.state.spill && tuning->fixed.memory.sieve_kind != TUNING_SIEVE_BLOOM;
 }
 
-/* How memory.sieve is divided. On disk: half of it for the caches, half for asking. Signatures leave an eighth for what
- * comes when they are full. */
+/* How memory.sieve is divided. On disk: a quarter of it for the caches, the rest for asking. Signatures leave an eighth for
+ * what comes when they are full. */
 static size_t cache_bytes(const struct tuning *tuning)
 {
     size_t bytes = tuning->fixed.memory.sieve_bytes;
     if (!has_disk(tuning))
         return 0;
-    return sieve_is_on_disk(tuning->fixed.memory.sieve_kind) ? bytes / 2 : bytes / 32;
+    return sieve_is_on_disk(tuning->fixed.memory.sieve_kind) ? bytes / 4 : bytes / 32;
 }
 
 size_t sieve_mill_bytes(const struct tuning *tuning)
 {
     size_t bytes = tuning->fixed.memory.sieve_bytes;
-    return sieve_is_on_disk(tuning->fixed.memory.sieve_kind) ? bytes / 2 : bytes / 32 * 3;
+    return sieve_is_on_disk(tuning->fixed.memory.sieve_kind) ? bytes / 4 * 3 : bytes / 32 * 3;
 }
 
 static size_t table_bytes(const struct tuning *tuning)

@@ -16,9 +16,8 @@
 #include "lockfree/clock.h"
 
 enum {
-    MILL_NOBODY = UINT32_MAX,
     NICE = 10,
-    BYTES_PER_QUESTION = 8 + 16, /* in the batch, and while it is sorted */
+    BYTES_PER_QUESTION = 8 + 12, /* in the batch, and while it is looked up */
 };
 
 static size_t power_of_two_from(size_t count)
@@ -34,14 +33,16 @@ static size_t clamp(size_t value, size_t least, size_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Three quarters of the memory for the batch, one for blocks on their way to it. */
+/* Seven eighths of the memory for what is known, unless RocksDB takes memory of its own. Of the rest, two thirds for the
+ * batch, and one for blocks on their way to it. */
 static void divide(struct mill *mill, size_t *blocks)
 {
     const struct mill_options *options = &mill->options;
-    mill->batch_max = clamp(options->bytes / 4 * 3 / BYTES_PER_QUESTION, MILL_BATCH_MIN, SIEVE_DISK_BATCH_MAX);
-    *blocks = clamp(options->bytes / 4 / sizeof(struct mill_block) / options->loops, MILL_BLOCKS_MIN,
-                    MILL_UNANSWERED_MAX);
-    mill->runs_max = (size_t)options->loops * MILL_UNANSWERED_MAX + SIEVE_DISK_RUNS_MAX + 1;
+    mill->known_bytes = options->kind == SIEVE_DISK_ROCKS ? 0 : options->bytes / 8 * 7;
+    size_t rest = options->bytes - mill->known_bytes;
+    mill->batch_max = clamp(rest / 3 * 2 / BYTES_PER_QUESTION, MILL_BATCH_MIN, SIEVE_DISK_BATCH_MAX);
+    *blocks =
+        clamp(rest / 3 / sizeof(struct mill_block) / options->loops, MILL_BLOCKS_MIN, MILL_UNANSWERED_MAX);
 }
 
 static void init_loop(struct mill *mill, struct mill_loop *loop, size_t blocks)
@@ -51,7 +52,8 @@ static void init_loop(struct mill *mill, struct mill_loop *loop, size_t blocks)
     loop->mill = mill;
     loop->block_count = blocks;
     for (unsigned i = 0; i < 2; i++)
-        ring_spsc_init(rings[i], arena_take(&mill->arena, ring_spsc_bytes(capacity), LF_CACHE_LINE), capacity);
+        ring_spsc_init(rings[i], arena_take(&mill->arena, ring_spsc_bytes(capacity), LF_CACHE_LINE),
+                       capacity);
     loop->answers = arena_take(&mill->arena, MILL_UNANSWERED_MAX * sizeof *loop->answers, LF_CACHE_LINE);
     struct mill_block *memory = arena_take(&mill->arena, blocks * sizeof *memory, LF_CACHE_LINE);
     for (size_t i = 0; i < blocks; i++)
@@ -67,20 +69,20 @@ static size_t loop_bytes(size_t blocks)
 
 int mill_init(struct mill *mill, const struct mill_options *options)
 {
-    size_t blocks, batches = options->kind == SIEVE_DISK_OFFLINE ? options->runs : 1;
+    size_t blocks;
     *mill = (struct mill){.options = *options};
     divide(mill, &blocks);
-    size_t bitmap_bytes = batches * sieve_disk_words(mill->batch_max) * sizeof *mill->bitmap;
+    size_t bitmap_bytes = sieve_disk_words(mill->batch_max) * sizeof *mill->bitmap;
+    size_t runs_bytes = options->loops * MILL_UNANSWERED_MAX * sizeof *mill->runs;
     size_t bytes = options->loops * (sizeof *mill->loops + loop_bytes(blocks)) +
-                   mill->batch_max * sizeof *mill->batch + bitmap_bytes + mill->runs_max * sizeof *mill->runs +
-                   4 * LF_CACHE_LINE;
+                   mill->batch_max * sizeof *mill->batch + bitmap_bytes + runs_bytes + 4 * LF_CACHE_LINE;
     int error = arena_init(&mill->arena, &(struct arena_options){.bytes = bytes});
     if (error)
         return error;
     mill->loops = arena_take(&mill->arena, options->loops * sizeof *mill->loops, LF_CACHE_LINE);
     mill->batch = arena_take(&mill->arena, mill->batch_max * sizeof *mill->batch, LF_CACHE_LINE);
     mill->bitmap = arena_take(&mill->arena, bitmap_bytes, LF_CACHE_LINE);
-    mill->runs = arena_take(&mill->arena, mill->runs_max * sizeof *mill->runs, LF_CACHE_LINE);
+    mill->runs = arena_take(&mill->arena, runs_bytes, LF_CACHE_LINE);
     for (unsigned i = 0; i < options->loops; i++)
         init_loop(mill, &mill->loops[i], blocks);
     return 0;
@@ -104,7 +106,8 @@ int mill_open(struct mill *mill)
                                        .disk = options->disk,
                                        .directory = options->directory,
                                        .batch_max = (uint32_t)mill->batch_max,
-                                       .runs = options->runs};
+                                       .runs = options->runs,
+                                       .bytes = mill->known_bytes};
     mill->sieve = sieve_disk_open(&sieve, &mill->failure);
     return mill->sieve ? 0 : mill->failure.code;
 }
@@ -128,72 +131,45 @@ static void answer(struct mill *mill, const struct mill_run *run, const uint64_t
     lf_store(&loop->answered, number + 1, release); /* R1 */
 }
 
-/* The answers of all batches that had none, each from a new word on. */
-static void answer_all(struct mill *mill)
+static int fail(struct mill *mill, int error)
 {
-    const uint64_t *bitmap = mill->bitmap;
-    const struct mill_run *run = mill->runs;
-    for (unsigned i = 0; i < mill->batches; i++) {
-        size_t at = 0;
-        for (size_t left = mill->batch_runs[i]; left > 0; left--, run++) {
-            if (run->loop != MILL_NOBODY)
-                answer(mill, run, bitmap, at);
-            at += run->count;
-        }
-        bitmap += sieve_disk_words(at);
-    }
-    mill->run_count = mill->batches = 0;
-    lf_store(&mill->known, sieve_disk_count(mill->sieve), relaxed); /* a figure to show */
+    mill->failure = *sieve_disk_error(mill->sieve);
+    return error;
 }
 
-static size_t runs_of_batch(const struct mill *mill)
-{
-    size_t earlier = 0;
-    for (unsigned i = 0; i < mill->batches; i++)
-        earlier += mill->batch_runs[i];
-    return mill->run_count - earlier;
-}
-
-/* Asks about the batch at hand. With `now` also about all that wait for a merge. */
-static int ask(struct mill *mill, bool now)
+/* Asks about the batch at hand. */
+static int ask(struct mill *mill)
 {
     const uint64_t begin_ns = clock_now_ns();
-    int result = SIEVE_DISK_LATER;
-    if (mill->count) {
-        struct sieve_disk_batch batch = {mill->batch, mill->count};
-        mill->batch_runs[mill->batches] = runs_of_batch(mill);
-        mill->batches++;
-        result = sieve_disk_ask(mill->sieve, &batch, mill->bitmap);
-        mill->count = 0;
-    }
-    if (result == SIEVE_DISK_LATER) {
-        if (mill->batches == 0 || (!now && mill->batches < mill->options.runs))
-            return 0;
-        result = sieve_disk_merge(mill->sieve, mill->bitmap);
-    }
-    if (result < 0) {
-        mill->failure = *sieve_disk_error(mill->sieve);
-        return result;
-    }
-    answer_all(mill);
+    struct sieve_disk_batch batch = {mill->batch, mill->count};
+    size_t at = 0;
+    int error = sieve_disk_ask(mill->sieve, &batch, mill->bitmap);
+    if (error)
+        return fail(mill, error);
+    for (size_t i = 0; i < mill->run_count; at += mill->runs[i++].count)
+        answer(mill, &mill->runs[i], mill->bitmap, at);
+    mill->count = mill->run_count = 0;
     mill->asked_ns = clock_now_ns();
-    mill->first_ns = 0;
+    lf_store(&mill->known, sieve_disk_count(mill->sieve), relaxed); /* figures to show */
     lf_store(&mill->work_ns, mill->asked_ns - begin_ns, relaxed);
     return 0;
 }
 
+/* What was collected to be learnt. */
+static int learn(struct mill *mill)
+{
+    struct sieve_disk_batch batch = {mill->batch, mill->count};
+    int error = sieve_disk_learn(mill->sieve, &batch);
+    mill->count = 0;
+    return error ? fail(mill, error) : 0;
+}
+
 int mill_learn(struct mill *mill, uint64_t signature)
 {
-    if (mill->count == mill->batch_max) {
-        int error = ask(mill, false);
-        if (error)
-            return error;
-    }
-    if (mill->count == 0)
-        mill->runs[mill->run_count++] = (struct mill_run){.loop = MILL_NOBODY};
-    mill->runs[mill->run_count - 1].count++;
-    mill->batch[mill->count++] = signature;
-    return 0;
+    int error = mill->count == mill->batch_max ? learn(mill) : 0;
+    if (!error)
+        mill->batch[mill->count++] = signature;
+    return error;
 }
 
 /* Puts one block of a loop into the batch. False: it has none. */
@@ -207,7 +183,6 @@ static bool take_block(struct mill *mill, unsigned index)
     memcpy(mill->batch + mill->count, block->signatures, block->count * sizeof *block->signatures);
     mill->count += block->count;
     mill->runs[mill->run_count++] = (struct mill_run){.loop = index, .count = block->count};
-    mill->first_ns = mill->first_ns ? mill->first_ns : clock_now_ns();
     ring_spsc_push(&loop->idle, item); /* hand-over back; there is room for every block */
     return true;
 }
@@ -234,13 +209,11 @@ static bool is_due(const struct mill *mill)
 {
     if (is_full(mill))
         return true;
-    if (mill->run_count == 0)
+    if (mill->count == 0)
         return false;
-    const uint64_t now_ns = clock_now_ns(), work_ns = mill_work_ns(mill);
-    if (lf_load(&mill->hurries, relaxed))
-        return now_ns - mill->asked_ns >= MILL_HURRIED_PER_WORK * work_ns;
-    return mill->first_ns && now_ns - mill->first_ns >= MILL_WAIT_NS &&
-           now_ns - mill->asked_ns >= MILL_IDLE_PER_WORK * work_ns;
+    bool hurries = lf_load(&mill->hurries, relaxed);
+    uint64_t wait_ns = (hurries ? MILL_HURRIED_PER_WORK : MILL_IDLE_PER_WORK) * mill_work_ns(mill);
+    return clock_now_ns() - mill->asked_ns >= (wait_ns < MILL_WAIT_NS ? wait_ns : MILL_WAIT_NS);
 }
 
 static void *run(void *argument)
@@ -253,7 +226,7 @@ static void *run(void *argument)
             poll(NULL, 0, MILL_LOOK_NS / CLOCK_NS_PER_MS);
             continue;
         }
-        int error = ask(mill, !is_full(mill));
+        int error = ask(mill);
         if (error) {
             lf_store(&mill->error, error, release); /* R2 pairs with A2 in whoever asks for the reason */
             break;
@@ -264,9 +237,11 @@ static void *run(void *argument)
 
 int mill_start(struct mill *mill)
 {
-    int error = pthread_create(&mill->thread, NULL, run, mill);
+    int error = mill->count ? learn(mill) : 0;
+    if (!error)
+        error = -pthread_create(&mill->thread, NULL, run, mill);
     mill->is_running = error == 0;
-    return -error;
+    return error;
 }
 
 void mill_stop(struct mill *mill)
@@ -291,8 +266,10 @@ static void hand_over(struct mill_loop *loop)
 bool mill_has_room(struct mill_loop *loop, size_t count)
 {
     size_t at_hand = loop->filling ? MILL_BLOCK_SIGNATURES - loop->filling->count : 0;
-    size_t blocks = count > at_hand ? (count - at_hand + MILL_BLOCK_SIGNATURES - 1) / MILL_BLOCK_SIGNATURES : 0;
-    return ring_spsc_count(&loop->idle) >= blocks && loop->handed - loop->taken + blocks + 1 < MILL_UNANSWERED_MAX;
+    size_t blocks =
+        count > at_hand ? (count - at_hand + MILL_BLOCK_SIGNATURES - 1) / MILL_BLOCK_SIGNATURES : 0;
+    return ring_spsc_count(&loop->idle) >= blocks &&
+           loop->handed - loop->taken + blocks + 1 < MILL_UNANSWERED_MAX;
 }
 
 void mill_push(struct mill_loop *loop, uint64_t signature)
@@ -315,7 +292,8 @@ void mill_push(struct mill_loop *loop, uint64_t signature)
  * long enough. */
 static void hand_over_rest(struct mill_loop *loop)
 {
-    if (!loop->filling || ring_spsc_count(&loop->asked) || loop->handed - loop->taken + 1 >= MILL_UNANSWERED_MAX)
+    if (!loop->filling || ring_spsc_count(&loop->asked) ||
+        loop->handed - loop->taken + 1 >= MILL_UNANSWERED_MAX)
         return;
     if (lf_load(&loop->mill->hurries, relaxed) || clock_now_ns() - loop->filling_ns >= MILL_WAIT_NS)
         hand_over(loop);

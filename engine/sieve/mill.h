@@ -4,8 +4,8 @@
  *     push -> [block] -> asked ----> mill: a batch of all loops' blocks -> sieve_disk ----> answers -> next
  *                        idle <------'
  *
- * A batch is asked about when it is full, or when it has waited for long enough. While the crawl has little else to fetch
- * (mill_hurry), smaller batches are asked about, too. The URLs themselves stay with the loops.
+ * A batch is asked about when it is full, or when that takes a small part of the time: a larger one while the crawl has little
+ * else to fetch (mill_hurry). The URLs themselves stay with the loops.
  *
  * The sieve is scratch, like everything that replaces memory: it is empty when the process begins, and mill_learn tells it
  * what an earlier process had fetched.
@@ -57,9 +57,9 @@ struct mill_loop {
     LF_ISOLATED _Atomic(uint64_t) answered; /* blocks; the mill writes it */
 };
 
-/* A block of the batch at hand, or of one that waits for a merge. */
+/* A block of the batch at hand. */
 struct mill_run {
-    uint32_t loop; /* MILL_NOBODY: learnt, nobody wants the answer */
+    uint32_t loop;
     uint32_t count;
 };
 
@@ -67,7 +67,7 @@ struct mill_options {
     enum sieve_disk_kind kind;
     const struct disk *disk;
     const char *directory; /* of the sieve, as sieve_disk.h says. Outlives the mill */
-    unsigned runs;         /* offline: batches that wait for one merge */
+    unsigned runs;         /* offline: as sieve_disk.h says */
     size_t bytes;          /* of memory, for all but what sieve_disk.h calls fixed */
     unsigned loops;
 };
@@ -75,24 +75,21 @@ struct mill_options {
 struct mill {
     struct mill_options options;
     struct mill_loop *loops;
-    size_t batch_max;
+    size_t batch_max, known_bytes;
     struct arena arena;
     struct sieve_disk *sieve; /* NULL: not open */
     uint64_t *batch;          /* signatures */
     size_t count;
-    struct mill_run *runs; /* of all batches without an answer, in order */
-    size_t run_count, runs_max;
-    size_t batch_runs[SIEVE_DISK_RUNS_MAX]; /* how many of them are each batch's */
-    unsigned batches;                       /* that wait for a merge */
+    struct mill_run *runs; /* of the batch, in order */
+    size_t run_count;
     uint64_t *bitmap;
     uint64_t asked_ns; /* when the last batch was answered */
-    uint64_t first_ns; /* when the first question without an answer was taken; 0: there is none */
     struct sieve_error failure;
     pthread_t thread;
     bool is_running;
     LF_ISOLATED _Atomic(bool) hurries;
     _Atomic(bool) stops;
-    _Atomic(int) error; /* a negative errno: `failure` says why; nothing is answered any more */
+    _Atomic(int) error;        /* a negative errno: `failure` says why; nothing is answered any more */
     _Atomic(uint64_t) known;   /* signatures in the sieve */
     _Atomic(uint64_t) work_ns; /* how long the last batch took */
 };

@@ -104,42 +104,15 @@ void sieve_disk_close(struct sieve_disk *sieve)
 
 int sieve_disk_ask(struct sieve_disk *sieve, const struct sieve_disk_batch *batch, uint64_t *bitmap)
 {
-    bool answers_at_once = sieve->calls->answers_at_once;
     assert(batch->count <= sieve->options.batch_max && !sieve->error.code);
-    assert(sieve->pending < (answers_at_once ? 1 : sieve->options.runs));
-    int error = sieve->calls->take(sieve, batch);
-    if (error)
-        return error;
-    sieve->pending++;
-    sieve->pending_words += sieve_disk_words(batch->count);
-    if (!answers_at_once)
-        return SIEVE_DISK_LATER;
-    error = sieve_disk_merge(sieve, bitmap);
-    return error ? error : SIEVE_DISK_NOW;
+    memset(bitmap, 0, sieve_disk_words(batch->count) * sizeof *bitmap);
+    return sieve->calls->ask(sieve, batch, bitmap);
 }
 
-int sieve_disk_merge(struct sieve_disk *sieve, uint64_t *bitmap)
+int sieve_disk_learn(struct sieve_disk *sieve, const struct sieve_disk_batch *batch)
 {
-    assert(!sieve->error.code);
-    if (sieve->pending == 0)
-        return 0;
-    memset(bitmap, 0, sieve->pending_words * sizeof *bitmap);
-    int error = sieve->calls->merge(sieve, bitmap);
-    if (error)
-        return error;
-    sieve->pending = 0;
-    sieve->pending_words = 0;
-    return 0;
-}
-
-unsigned sieve_disk_pending(const struct sieve_disk *sieve)
-{
-    return sieve->pending;
-}
-
-size_t sieve_disk_pending_words(const struct sieve_disk *sieve)
-{
-    return sieve->pending_words;
+    assert(batch->count <= sieve->options.batch_max && !sieve->error.code);
+    return sieve->calls->learn(sieve, batch);
 }
 
 uint64_t sieve_disk_count(const struct sieve_disk *sieve)

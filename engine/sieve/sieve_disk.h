@@ -1,27 +1,25 @@
 /* A sieve that lives on disk: which of these signatures are new? Asked in batches, answered exactly. It is scratch: empty
  * when it is opened, and gone when it is closed.
  *
- *     mercator   Z, a sorted file of all signatures, is rewritten for each batch: the answer comes at once
- *     offline    batches wait as sorted runs, and Z is rewritten once for several of them: the answer comes later
+ *     mercator   the newest in memory, all others in Z, a sorted file, which is rewritten when memory is full
+ *     offline    when memory is full, it is written as a sorted run, and Z is rewritten once for several of them
  *     rocks      a RocksDB database; where the build had librocksdb
  *
  * The signatures of a batch are in order of discovery. New is what is in no earlier batch, and its first occurrence in
- * this one. Two calls serve all kinds:
+ * this one.
  *
- *     ask(batch)   NOW: the answer is in the bitmap. LATER: the batch waits.
- *     merge()      the answers for all batches that wait, in order, each from a new word of the bitmap on.
+ * mercator and offline have a Bloom filter of all that is known. What it does not have needs no disk; what it has is looked up
+ * in the files, a block of 4 KiB for each question, or all of a file if there are many. The filter gets worse as more is
+ * known: with 10 bits for each signature one new one in a hundred is looked up, with 6 one in ten, with 3 every other.
  *
- * mercator and rocks always answer NOW and never need a merge. offline answers LATER; when `options.runs` batches wait,
- * or earlier if the crawl starves, the caller has to merge.
+ * After an error only close may be called. What is read is checked: damage to a file is found by the question or the merge
+ * that meets it.
  *
- * After an error only close may be called. What is read is checked: damage to Z is found by the next batch, damage to a
- * database by the question that meets it.
+ * One thread, which may block. Memory is taken at open, and occupied as it is needed:
  *
- * One thread, which may block. Memory is taken at open:
- *
- *     mercator   16 bytes * batch_max + 3 MiB
+ *     mercator   12 bytes * batch_max + bytes + 2 MiB; for a small `bytes` more: `recent` holds a batch at least
  *     offline    the same + 1 MiB * runs
- *     rocks      16 bytes * batch_max + 64 MiB, and 2 bytes for each signature in the database (filters, index): RocksDB's
+ *     rocks      8 bytes * batch_max + 64 MiB, and 2 bytes for each signature in the database (filters, index): RocksDB's
  *                part is measured, not promised */
 #pragma once
 
@@ -35,15 +33,13 @@
 
 enum sieve_disk_kind { SIEVE_DISK_MERCATOR, SIEVE_DISK_OFFLINE, SIEVE_DISK_ROCKS };
 
-/* What ask returns, if not an error. */
-enum sieve_disk_answer { SIEVE_DISK_NOW, SIEVE_DISK_LATER };
-
 struct sieve_disk_options {
     enum sieve_disk_kind kind;
     const struct disk *disk; /* rocks: only for removing files, RocksDB does its own file calls */
     const char *directory;   /* the sieve's alone; the name outlives the sieve */
     uint32_t batch_max;      /* signatures; at most SIEVE_DISK_BATCH_MAX */
-    unsigned runs;           /* offline: batches that may wait, 1 to SIEVE_DISK_RUNS_MAX */
+    unsigned runs;           /* offline: how many there may be, 1 to SIEVE_DISK_RUNS_MAX */
+    size_t bytes;            /* mercator, offline: memory for what is known */
 };
 
 struct sieve_disk_batch {
@@ -61,16 +57,13 @@ struct sieve_disk *sieve_disk_open(const struct sieve_disk_options *options, str
 /* Removes the directory. */
 void sieve_disk_close(struct sieve_disk *sieve);
 
-/* enum sieve_disk_answer, or a negative errno. NOW: bit i % 64 of bitmap[i / 64] tells whether signature i is new;
- * the bitmap has sieve_disk_words(count) words. Not while `options.runs` batches wait. */
+/* 0 or a negative errno. Bit i % 64 of bitmap[i / 64] tells whether signature i is new; the bitmap has
+ * sieve_disk_words(count) words. */
 int sieve_disk_ask(struct sieve_disk *sieve, const struct sieve_disk_batch *batch, uint64_t *bitmap);
-/* 0 or a negative errno. The bitmap has sieve_disk_pending_words(sieve) words, before the call. */
-int sieve_disk_merge(struct sieve_disk *sieve, uint64_t *bitmap);
+/* As ask, if the answers are of no interest. */
+int sieve_disk_learn(struct sieve_disk *sieve, const struct sieve_disk_batch *batch);
 
-/* Batches that wait for a merge. */
-unsigned sieve_disk_pending(const struct sieve_disk *sieve);
-size_t sieve_disk_pending_words(const struct sieve_disk *sieve);
-/* Signatures of all batches that were answered. */
+/* Signatures that are known. What was learnt may be counted twice. */
 uint64_t sieve_disk_count(const struct sieve_disk *sieve);
 /* Of the last call that failed. */
 const struct sieve_error *sieve_disk_error(const struct sieve_disk *sieve);

@@ -1,6 +1,6 @@
-/* Files of 64-bit words that are written once, from the first to the last, and read the same way, past the page cache
- * (O_DIRECT) where the file system lets us: a buffered gigabyte costs eight times the processor time, and the page
- * cache is better used by others.
+/* Files of 64-bit words that are written once, from the first to the last, and read the same way or block by block, past the
+ * page cache (O_DIRECT) where the file system lets us: a buffered gigabyte costs eight times the processor time, and the
+ * page cache is better used by others.
  *
  * A file is a sequence of blocks with a checksum each, and all blocks but the last are full.
  *
@@ -15,7 +15,11 @@
 #include "engine/sieve/limits.h"
 #include "engine/sieve/sieve_error.h"
 
-enum { SIEVE_FILE_WORDS = SIEVE_FILE_BLOCK_BYTES / 8 - 1, SIEVE_FILE_PATH_BYTES = 1100 };
+enum {
+    SIEVE_FILE_WORDS = SIEVE_FILE_BLOCK_BYTES / 8 - 1,
+    SIEVE_FILE_BUFFER_BLOCKS = SIEVE_FILE_BUFFER_BYTES / SIEVE_FILE_BLOCK_BYTES,
+    SIEVE_FILE_PATH_BYTES = 1100,
+};
 
 struct sieve_block {
     uint64_t words[SIEVE_FILE_WORDS];
@@ -37,16 +41,26 @@ struct sieve_file {
     struct sieve_error *error;
 };
 
+/* The first word of every `stride` blocks: where to look in a file of sorted words. */
+struct sieve_index {
+    uint64_t *words;
+    size_t max;
+    uint64_t stride;
+};
+
 struct sieve_writer {
     struct sieve_file file;
+    struct sieve_index *index;
     int fd;
     struct sieve_block *block; /* in the buffer */
     uint32_t used;             /* words of it */
     uint64_t number;           /* of the block, in the file */
 };
 
-/* A new file, or an empty one in the place of an old one. */
-void sieve_writer_begin(struct sieve_writer *writer, const struct sieve_file *file);
+/* A new file, or an empty one in the place of an old one. The index has room for all blocks that will be written, by its
+ * stride. */
+void sieve_writer_begin(struct sieve_writer *writer, const struct sieve_file *file,
+                        struct sieve_index *index);
 /* The block is full, or the last one. */
 void sieve_writer_next_block(struct sieve_writer *writer);
 /* Writes the rest and closes. 0, or the first error of all that was done. */
@@ -81,3 +95,23 @@ static inline bool sieve_reader_next(struct sieve_reader *reader, uint64_t *word
     *word = *reader->at++;
     return true;
 }
+
+/* Reads blocks anywhere, in increasing order. */
+struct sieve_picker {
+    struct sieve_file file;
+    int fd;
+    uint64_t words;           /* of the file */
+    uint64_t first, buffered; /* blocks that are in the buffer */
+    uint64_t checked;         /* those before it are known to be good, or not wanted */
+};
+
+void sieve_picker_begin(struct sieve_picker *picker, const struct sieve_file *file, uint64_t words);
+/* The block, with its count of words. If it has to be read, those behind it are, too, up to `end` or as many as fit. NULL:
+ * the file's error says why. */
+const struct sieve_block *sieve_picker_get(struct sieve_picker *picker, uint64_t number, uint64_t end);
+/* Whether it is in the buffer. */
+static inline bool sieve_picker_holds(const struct sieve_picker *picker, uint64_t number)
+{
+    return number < picker->first + picker->buffered;
+}
+void sieve_picker_finish(struct sieve_picker *picker);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/sieve/sieve_disk_kinds.h"
-#include "engine/sieve/sieve_sort.h"
+#include "engine/sieve/sieve_list.h"
 #include "lockfree/arena.h"
 #include "lockfree/container_of.h"
 
@@ -24,7 +24,7 @@ struct group {
 
 struct rocks {
     struct sieve_disk sieve;
-    struct sieve_sort sort;
+    struct sieve_list list;
     struct arena arena;
     struct group *group;
     rocksdb_t *db;
@@ -104,11 +104,11 @@ static int open_rocks(struct sieve_disk *sieve)
 {
     struct rocks *rocks = container_of(sieve, struct rocks, sieve);
     struct arena_options memory = {.bytes =
-                                       sieve_sort_bytes(sieve->options.batch_max) + sizeof *rocks->group};
+                                       sieve_list_bytes(sieve->options.batch_max) + sizeof *rocks->group};
     int error = arena_init(&rocks->arena, &memory);
     if (error)
         return sieve_error_of_call(&sieve->error, error, "get memory for", sieve->options.directory);
-    sieve_sort_init(&rocks->sort, &rocks->arena, sieve->options.batch_max);
+    sieve_list_init(&rocks->list, &rocks->arena, sieve->options.batch_max);
     rocks->group = arena_take(&rocks->arena, sizeof *rocks->group, sizeof(void *));
     rocks->options = make_options();
     rocks->reads = rocksdb_readoptions_create();
@@ -121,19 +121,14 @@ static int open_rocks(struct sieve_disk *sieve)
     return error;
 }
 
-static int take(struct sieve_disk *sieve, const struct sieve_disk_batch *batch)
-{
-    struct rocks *rocks = container_of(sieve, struct rocks, sieve);
-    sieve_sort_run(&rocks->sort, batch->signatures, batch->count);
-    return 0;
-}
-
-/* Of sorted signatures, those that are not in the database get their bit, and a place in the WriteBatch. */
-static void ask_group(struct rocks *rocks, const struct sieve_item *items, size_t count, uint64_t *bitmap)
+/* Of sorted signatures, moves those that are not in the database to the front, and puts them into the WriteBatch. Returns
+ * how many they are. */
+static size_t ask_group(struct rocks *rocks, const uint64_t *words, size_t count, uint64_t *left)
 {
     struct group *group = rocks->group;
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        group->keys[i] = __builtin_bswap64(items[i].signature);
+        group->keys[i] = __builtin_bswap64(words[i]);
         group->key_list[i] = (const char *)&group->keys[i];
         group->sizes[i] = sizeof group->keys[i];
     }
@@ -146,9 +141,10 @@ static void ask_group(struct rocks *rocks, const struct sieve_item *items, size_
             rocksdb_pinnableslice_destroy(group->values[i]);
             continue;
         }
-        bitmap[items[i].place / 64] |= UINT64_C(1) << items[i].place % 64;
+        left[kept++] = words[i];
         rocksdb_writebatch_put(rocks->batch, group->key_list[i], group->sizes[i], "", 0);
     }
+    return kept;
 }
 
 static void write_group(struct rocks *rocks)
@@ -165,23 +161,40 @@ static void write_group(struct rocks *rocks)
         rocks->sieve.count += found;
 }
 
-static int merge(struct sieve_disk *sieve, uint64_t *bitmap)
+/* Leaves what is new in the list, and writes it to the database. */
+static void look_up(struct rocks *rocks, const struct sieve_disk_batch *batch)
 {
-    struct rocks *rocks = container_of(sieve, struct rocks, sieve);
-    const struct sieve_sort *sort = &rocks->sort;
-    for (size_t at = 0, count; at < sort->count && !sieve->error.code; at += count) {
-        count = sort->count - at < SIEVE_ROCKS_GET_MAX ? sort->count - at : SIEVE_ROCKS_GET_MAX;
-        ask_group(rocks, sort->items + at, count, bitmap);
+    struct sieve_list *list = &rocks->list;
+    size_t kept = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        sieve_list_push(list, batch->signatures[i]);
+    sieve_list_sort(list);
+    for (size_t at = 0, count; at < list->count && !rocks->sieve.error.code; at += count) {
+        count = list->count - at < SIEVE_ROCKS_GET_MAX ? list->count - at : SIEVE_ROCKS_GET_MAX;
+        kept += ask_group(rocks, list->words + at, count, list->words + kept);
         write_group(rocks);
     }
+    list->count = kept;
+}
+
+static int ask(struct sieve_disk *sieve, const struct sieve_disk_batch *batch, uint64_t *bitmap)
+{
+    struct rocks *rocks = container_of(sieve, struct rocks, sieve);
+    look_up(rocks, batch);
+    for (size_t i = 0; i < batch->count && !sieve->error.code; i++)
+        if (sieve_list_take(&rocks->list, batch->signatures[i]))
+            bitmap[i / 64] |= UINT64_C(1) << i % 64;
+    sieve_list_clear(&rocks->list);
+    return sieve->error.code;
+}
+
+static int learn(struct sieve_disk *sieve, const struct sieve_disk_batch *batch)
+{
+    struct rocks *rocks = container_of(sieve, struct rocks, sieve);
+    look_up(rocks, batch);
+    sieve_list_clear(&rocks->list);
     return sieve->error.code;
 }
 
 const struct sieve_disk_calls sieve_rocks = {
-    .bytes = sizeof(struct rocks),
-    .answers_at_once = true,
-    .open = open_rocks,
-    .close = close_rocks,
-    .take = take,
-    .merge = merge,
-};
+    .bytes = sizeof(struct rocks), .open = open_rocks, .close = close_rocks, .ask = ask, .learn = learn};

@@ -1,30 +1,36 @@
-/* Z: all signatures that are known, sorted, in one file that is never changed. A batch makes a new one of it.
+/* Sorted files of signatures, which are never changed: what is known is merged to a new one.
  *
- *     Z         the last one that is whole; there is none before the first batch
- *     Z.next    being written */
+ *     NAME         whole
+ *     NAME.next    being written */
 #pragma once
 
-#include "engine/sieve/sieve_disk_kinds.h"
 #include "engine/sieve/sieve_file.h"
-#include "engine/sieve/sieve_sort.h"
-
-/* Where merged signatures come from: in order, and the first of equals is the one that may be new. */
-struct sieve_source {
-    bool (*next)(struct sieve_source *source, struct sieve_item *item);
-};
+#include "engine/sieve/sieve_list.h"
 
 struct sieve_sorted {
-    struct sieve_disk *sieve;     /* its count is that of Z */
-    struct sieve_block *in, *out; /* buffers */
+    const struct disk *disk;
+    struct sieve_error *error;
+    struct sieve_block *buffer; /* to read with: SIEVE_FILE_BUFFER_BYTES */
     char path[SIEVE_FILE_PATH_BYTES], next_path[SIEVE_FILE_PATH_BYTES];
+    uint64_t count; /* signatures; 0: there is no file */
+    struct sieve_index index;
 };
 
-enum { SIEVE_SORTED_BYTES = 2 * SIEVE_FILE_BUFFER_BYTES };
+/* What is merged: files, of which the first has most, and words in memory, in order. */
+struct sieve_sources {
+    struct sieve_sorted *files;
+    unsigned count;
+    const uint64_t *words;
+    size_t word_count;
+};
 
-struct arena;
-
-/* Takes SIEVE_SORTED_BYTES of the arena. */
-void sieve_sorted_init(struct sieve_sorted *sorted, struct sieve_disk *sieve, struct arena *arena);
-/* The next file: the signatures of this one and of the source. Sets the bits of the bitmap whose places are new, and the
- * sieve's count. 0 or a negative errno. */
-int sieve_sorted_merge(struct sieve_sorted *sorted, struct sieve_source *source, uint64_t *bitmap);
+/* Its file does not exist yet. The buffer and the memory for the index are filled in by the caller. */
+void sieve_sorted_init(struct sieve_sorted *sorted, const char *directory, const char *name);
+/* Makes the file of all sources, of which it may be one; each signature once. `buffer` is to write with. 0 or a negative
+ * errno. */
+int sieve_sorted_merge(struct sieve_sorted *sorted, const struct sieve_sources *sources,
+                       struct sieve_block *buffer);
+/* Removes the file. 0 or a negative errno. */
+int sieve_sorted_remove(struct sieve_sorted *sorted);
+/* Drops those of the list, which is sorted, that are in the file. 0 or a negative errno. */
+int sieve_sorted_drop(struct sieve_sorted *sorted, struct sieve_list *list);

@@ -186,7 +186,7 @@ const struct tuning_key tuning_keys[] = {
     {"memory", "sieve", TUNING_BYTES, AT(fixed.memory.sieve_bytes), "256MiB", 4096, 1e13, NULL,
      "memory of the sieve"},
     {"memory", "sieve-runs", TUNING_COUNT, AT(fixed.memory.sieve_runs), "8", 1, 16, NULL,
-     "sieve-kind = offline: batches of URLs that wait for one merge; more are cheaper, and answered later"},
+     "sieve-kind = offline: files of new URLs beside the large one, which is rewritten once for all of them; each takes 1 MiB of memory"},
     {"memory", "frontier", TUNING_BYTES, AT(fixed.memory.frontier_bytes), "1GiB", 1 << 20, 1e13, NULL,
      "memory of the URLs that wait, an eighth of it for those on their way to the disk and back"},
     {"memory", "hosts", TUNING_COUNT, AT(fixed.memory.hosts_max), "1M", 16, 1e9, NULL,

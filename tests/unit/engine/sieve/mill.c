@@ -153,8 +153,8 @@ TEST(what_was_learnt_is_known)
     }
 }
 
-/* A batch that is not full waits, unless the crawl waits for it. */
-TEST(a_batch_waits_until_it_is_full_or_wanted)
+/* A block that is not full waits, unless the crawl waits for it. */
+TEST(a_block_waits_until_it_is_full_or_wanted)
 {
     bool is_new;
     begin(SIEVE_DISK_MERCATOR, 1, 0);
@@ -166,9 +166,11 @@ TEST(a_batch_waits_until_it_is_full_or_wanted)
         mill_push(&mill.loops[0], pushed + 1);
     }
     size_t answered = 0;
-    while (answered < MILL_BATCH_MIN)
+    while (answered < pushed)
         answered += mill_next(&mill.loops[0], &is_new);
     mill_push(&mill.loops[0], 1);
+    CHECK(!mill_next(&mill.loops[0], &is_new));
+    CHECK(mill.loops[0].filling != NULL);
     mill_hurry(&mill, true);
     while (answered < pushed + 1)
         answered += mill_next(&mill.loops[0], &is_new);
@@ -205,20 +207,19 @@ TEST(a_directory_that_cannot_be_made_is_named)
     mill_fini(&mill);
 }
 
-/* Its files are gone: the next batch fails, and the mill says so and answers nothing more. */
+/* Its files are gone: the batch that needs them fails, and the mill says so and answers nothing more. */
 TEST(an_error_of_the_disk_is_told)
 {
     char path[128];
     bool is_new;
     begin(SIEVE_DISK_MERCATOR, 1, 0);
+    for (uint64_t i = 0; i < 3 * MILL_BATCH_MIN; i++)
+        CHECK_INT(mill_learn(&mill, question(0) + i), 0);
     mill_hurry(&mill, true);
     CHECK_INT(mill_start(&mill), 0);
-    mill_push(&mill.loops[0], 1);
-    while (!mill_next(&mill.loops[0], &is_new))
-        ;
     snprintf(path, sizeof path, "%s/Z", sieve_directory);
     CHECK_INT(unlink(path), 0);
-    mill_push(&mill.loops[0], 2);
+    mill_push(&mill.loops[0], question(0));
     while (!lf_load(&mill.error, acquire))
         CHECK(!mill_next(&mill.loops[0], &is_new));
     CHECK_INT(lf_load(&mill.error, relaxed), -ENOENT);

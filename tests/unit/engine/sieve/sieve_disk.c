@@ -62,6 +62,27 @@ TEST(one_signature_many_times_and_the_largest_and_smallest)
     }
 }
 
+/* What an earlier process had, some of it twice. */
+TEST(what_was_learnt_is_known)
+{
+    FRAME_EACH_KIND(kind)
+    {
+        frame_begin(&frame, 19);
+        for (unsigned i = 0; i < 9; i++)
+            frame_add(&frame, 6000, 30, 3);
+        frame_answer(&frame);
+        struct frame_caller caller = {.frame = &frame, .sieve = frame_open(&frame, kind)};
+        for (unsigned number = 1; number <= 6; number++)
+            CHECK_INT(sieve_disk_learn(caller.sieve, &frame.batches[number]), 0);
+        CHECK_INT(sieve_disk_learn(caller.sieve, &frame.batches[2]), 0);
+        for (unsigned number = 7; number <= frame.count; number++)
+            CHECK_INT(frame_ask(&caller, number), 0);
+        CHECK(sieve_disk_count(caller.sieve) >= frame.known[9]);
+        sieve_disk_close(caller.sieve);
+        frame_finish(&frame);
+    }
+}
+
 static void add_batches(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -121,7 +142,7 @@ TEST(a_file_that_cannot_be_removed_is_told)
         disk.unlink = refuse_to_remove;
         frame_begin(&frame, 17);
         leave_file("run-01", "");
-        struct sieve_disk_options options = {kind, &disk, frame.directory, 100, 3};
+        struct sieve_disk_options options = {kind, &disk, frame.directory, 100, 3, 0};
         CHECK(sieve_disk_open(&options, &error) == NULL);
         CHECK_INT(error.code, -EROFS);
         CHECK(strstr(error.text, "/run-01: cannot remove: Read-only file system"));
@@ -135,7 +156,7 @@ TEST(a_directory_that_cannot_be_made_is_told)
 {
     FRAME_EACH_KIND(kind)
     {
-        struct sieve_disk_options options = {kind, &disk_system, "/nowhere/at/all", 100, 3};
+        struct sieve_disk_options options = {kind, &disk_system, "/nowhere/at/all", 100, 3, 0};
         struct sieve_error error;
         CHECK(sieve_disk_open(&options, &error) == NULL);
         CHECK_INT(error.code, -ENOENT);
@@ -146,7 +167,7 @@ TEST(a_directory_that_cannot_be_made_is_told)
 #ifndef HAVE_ROCKSDB
 TEST(a_kind_that_was_not_built_is_told)
 {
-    struct sieve_disk_options options = {SIEVE_DISK_ROCKS, &disk_system, "/nowhere/at/all", 100, 3};
+    struct sieve_disk_options options = {SIEVE_DISK_ROCKS, &disk_system, "/nowhere/at/all", 100, 3, 0};
     struct sieve_error error;
     CHECK(sieve_disk_open(&options, &error) == NULL);
     CHECK_INT(error.code, -ENOTSUP);

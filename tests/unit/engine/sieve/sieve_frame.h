@@ -139,11 +139,12 @@ static inline uint32_t frame_batch_max(const struct frame *frame)
 
 static inline struct sieve_disk_options frame_options(const struct frame *frame, enum sieve_disk_kind kind)
 {
-    return (struct sieve_disk_options){.kind = kind,
-                                       .disk = &disk_system,
-                                       .directory = frame->directory,
-                                       .batch_max = frame_batch_max(frame),
-                                       .runs = 3};
+    return (struct sieve_disk_options){
+        .kind = kind,
+        .disk = &disk_system,
+        .directory = frame->directory,
+        .batch_max = frame_batch_max(frame),
+        .runs = 3}; /* and as little memory as can be: nearly each batch goes to disk */
 }
 
 /* A loop over the kinds that this build has. */
@@ -160,30 +161,11 @@ static inline struct sieve_disk *frame_open(const struct frame *frame, enum siev
     return sieve;
 }
 
-/* A caller of the sieve: asks about batches in order, merges when it has to, and compares the answers. */
+/* A caller of the sieve: asks about batches in order, and compares the answers. */
 struct frame_caller {
     const struct frame *frame;
     struct sieve_disk *sieve;
-    unsigned answered; /* the last batch that was answered */
 };
-
-/* The answers to what waits, batch by batch. */
-static inline int frame_merge(struct frame_caller *caller)
-{
-    unsigned waiting = sieve_disk_pending(caller->sieve);
-    size_t words = sieve_disk_pending_words(caller->sieve), at = 0;
-    uint64_t *bitmap = malloc((words + 1) * sizeof *bitmap);
-    memset(bitmap, 0xa5, words * sizeof *bitmap);
-    int error = sieve_disk_merge(caller->sieve, bitmap);
-    for (unsigned i = 0; !error && i < waiting; i++) {
-        unsigned number = caller->answered + 1;
-        CHECK(frame_is_right(caller->frame, number, bitmap + at));
-        at += sieve_disk_words(caller->frame->batches[number].count);
-        caller->answered = number;
-    }
-    free(bitmap);
-    return error;
-}
 
 static inline int frame_ask(struct frame_caller *caller, unsigned number)
 {
@@ -191,25 +173,18 @@ static inline int frame_ask(struct frame_caller *caller, unsigned number)
     size_t words = sieve_disk_words(batch->count);
     uint64_t *bitmap = malloc((words + 1) * sizeof *bitmap);
     memset(bitmap, 0xa5, words * sizeof *bitmap);
-    int answer = sieve_disk_ask(caller->sieve, batch, bitmap);
-    if (answer == SIEVE_DISK_NOW) {
+    int error = sieve_disk_ask(caller->sieve, batch, bitmap);
+    if (!error)
         CHECK(frame_is_right(caller->frame, number, bitmap));
-        caller->answered = number;
-    }
     free(bitmap);
-    return answer;
+    return error;
 }
 
 /* Batches from `first` on, to the last one. 0, or the error that ended it. */
 static inline int frame_ask_from(struct frame_caller *caller, unsigned first)
 {
-    unsigned runs = 3;
     for (unsigned number = first; number <= caller->frame->count; number++) {
-        int answer = frame_ask(caller, number);
-        if (answer < 0)
-            return answer;
-        bool is_due = sieve_disk_pending(caller->sieve) == runs || number == caller->frame->count;
-        int error = is_due ? frame_merge(caller) : 0;
+        int error = frame_ask(caller, number);
         if (error)
             return error;
     }

@@ -116,23 +116,26 @@ TEST(a_full_disk_gets_its_room_back)
     begin(41);
     init_full(&full, 2);
     struct frame_caller caller = open_on(&full.disk, SIEVE_DISK_MERCATOR);
-    CHECK_INT(frame_ask(&caller, 1), -ENOSPC);
+    CHECK_INT(frame_ask(&caller, 1), 0); /* memory is enough for it */
+    CHECK_INT(frame_ask(&caller, 2), -ENOSPC);
     CHECK(strstr(sieve_disk_error(caller.sieve)->text, "/Z.next: cannot write"));
     CHECK_INT(frame_list(&frame).count, 0);
     sieve_disk_close(caller.sieve);
     frame_finish(&frame);
 }
 
-/* A sieve that has answered batches 1 to 6. */
-static struct frame_caller make(enum sieve_disk_kind kind)
+/* A sieve that has answered batches 1 to `last`. With six of them there is a Z: the third one is empty. */
+static struct frame_caller make(enum sieve_disk_kind kind, unsigned last)
 {
     struct frame_caller caller = open_on(&disk_system, kind);
-    for (unsigned number = 1; number <= 6; number++) {
-        CHECK(frame_ask(&caller, number) >= 0);
-        if (number % 3 == 0)
-            CHECK_INT(frame_merge(&caller), 0);
-    }
+    for (unsigned number = 1; number <= last; number++)
+        CHECK_INT(frame_ask(&caller, number), 0);
     return caller;
+}
+
+static off_t blocks_of_z(void)
+{
+    return (off_t)(disk_system.size(NULL, frame_path(&frame, "Z")) / SIEVE_FILE_BLOCK_BYTES);
 }
 
 static void flip(const char *path, off_t at)
@@ -160,28 +163,187 @@ static void check_refused(struct frame_caller *caller, const char *path, off_t o
 TEST(damage_is_refused_with_file_and_offset)
 {
     begin(43);
-    off_t blocks = (off_t)sieve_file_blocks(frame.known[6]);
-    CHECK(blocks > 3);
     for (unsigned kind = 0; kind < 2; kind++)
-        for (off_t block = 0; block < blocks; block++) {
-            struct frame_caller caller = make(kinds[kind]);
+        for (off_t block = 0, blocks = 1; block < blocks; block++) {
+            struct frame_caller caller = make(kinds[kind], 6);
             const char *path = frame_path(&frame, "Z");
-            CHECK_INT(disk_system.size(NULL, path), blocks * SIEVE_FILE_BLOCK_BYTES);
+            blocks = blocks_of_z();
+            CHECK(blocks > 1);
             flip(path, block * SIEVE_FILE_BLOCK_BYTES + 9);
             check_refused(&caller, path, block * SIEVE_FILE_BLOCK_BYTES);
         }
     frame_finish(&frame);
 }
 
+TEST(a_damaged_run_is_refused)
+{
+    begin(45);
+    struct frame_caller caller = make(SIEVE_DISK_OFFLINE, 5);
+    const char *path = frame_path(&frame, "run-01");
+    flip(path, 9);
+    CHECK_INT(frame_ask(&caller, 6), -EBADMSG);
+    CHECK(strncmp(sieve_disk_error(caller.sieve)->text, path, strlen(path)) == 0);
+    sieve_disk_close(caller.sieve);
+    frame_finish(&frame);
+}
+
 TEST(a_file_that_was_cut_short_is_refused)
 {
     begin(47);
-    off_t blocks = (off_t)sieve_file_blocks(frame.known[6]);
-    for (off_t block = 0; block < blocks; block++) {
-        struct frame_caller caller = make(SIEVE_DISK_MERCATOR);
+    for (off_t block = 0, blocks = 1; block < blocks; block++) {
+        struct frame_caller caller = make(SIEVE_DISK_MERCATOR, 6);
         const char *path = frame_path(&frame, "Z");
+        blocks = blocks_of_z();
         CHECK_INT(truncate(path, block * SIEVE_FILE_BLOCK_BYTES), 0);
         check_refused(&caller, path, block * SIEVE_FILE_BLOCK_BYTES);
     }
     frame_finish(&frame);
+}
+
+/* Files by themselves. */
+
+enum { FILES = 4, INDEX_MAX = 4096 };
+
+static struct sieve_sorted files[FILES];
+static struct sieve_block *out;
+static struct sieve_error error;
+static uint64_t reads;
+
+static int64_t read_noted(void *owner, int fd, uint64_t offset, struct disk_room room)
+{
+    reads++;
+    return disk_system.read(owner, fd, offset, room);
+}
+
+static struct disk noted;
+
+static void begin_files(size_t index_max)
+{
+    frame_begin(&frame, 53);
+    noted = disk_system;
+    noted.read = read_noted;
+    error = (struct sieve_error){0};
+    out = aligned_alloc(SIEVE_FILE_BLOCK_BYTES, SIEVE_FILE_BUFFER_BYTES);
+    for (unsigned i = 0; i < FILES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "file-%u", i);
+        files[i] = (struct sieve_sorted){.disk = &noted, .error = &error};
+        sieve_sorted_init(&files[i], frame.directory, name);
+        files[i].buffer = aligned_alloc(SIEVE_FILE_BLOCK_BYTES, SIEVE_FILE_BUFFER_BYTES);
+        files[i].index =
+            (struct sieve_index){.words = malloc(index_max * sizeof(uint64_t)), .max = index_max};
+    }
+}
+
+static void finish_files(void)
+{
+    for (unsigned i = 0; i < FILES; i++) {
+        if (files[i].count)
+            CHECK_INT(sieve_sorted_remove(&files[i]), 0);
+        free(files[i].buffer);
+        free(files[i].index.words);
+    }
+    free(out);
+    CHECK_INT(rmdir(frame.directory), 0);
+    frame_finish(&frame);
+}
+
+/* The file has the numbers first, first + step, ... below `end`, each times a million: what lies between is not there. */
+static void make_file(struct sieve_sorted *file, uint64_t first, uint64_t step, uint64_t end)
+{
+    size_t count = 0;
+    uint64_t *words = malloc(((end - first) / step + 1) * sizeof *words);
+    for (uint64_t i = first; i < end; i += step)
+        words[count++] = i * 1000000;
+    CHECK_INT(sieve_sorted_merge(file, &(struct sieve_sources){.words = words, .word_count = count}, out), 0);
+    CHECK_INT(file->count, count);
+    free(words);
+}
+
+/* Asks for every `step`-th number, and for one beside it. */
+static void check_drop(struct sieve_sorted *file, uint64_t step, uint64_t end)
+{
+    struct sieve_list list = {.words = malloc((end / step + 2) * 2 * sizeof(uint64_t))};
+    for (uint64_t i = 0; i < end; i += step) {
+        list.words[list.count++] = i * 1000000;
+        list.words[list.count++] = i * 1000000 + 1;
+    }
+    size_t asked = list.count;
+    CHECK_INT(sieve_sorted_drop(file, &list), 0);
+    CHECK_INT(list.count, asked / 2);
+    for (size_t i = 0; i < list.count; i++)
+        CHECK_INT(list.words[i], i * step * 1000000 + 1);
+    free(list.words);
+}
+
+TEST(what_is_in_a_file_is_dropped)
+{
+    static const size_t index_sizes[] = {1, 2, 7, 100, INDEX_MAX};
+    static const uint64_t counts[] = {1, 2, SIEVE_FILE_WORDS, SIEVE_FILE_WORDS + 1, 40000, 500000},
+                          steps[] = {1, 3, 1000, 33333, 1000000};
+    for (unsigned i = 0; i < 5; i++)
+        for (unsigned j = 0; j < 6; j++) {
+            begin_files(index_sizes[i]);
+            make_file(&files[0], 0, 1, counts[j]);
+            CHECK_INT(files[0].index.stride, sieve_file_blocks(counts[j]) / index_sizes[i] + 1);
+            for (unsigned k = 0; k < 5; k++)
+                check_drop(&files[0], steps[k], counts[j]);
+            finish_files();
+        }
+}
+
+TEST(what_is_outside_a_file_is_kept)
+{
+    begin_files(10);
+    uint64_t words[] = {0, 1, 4999999, UINT64_MAX - 1, UINT64_MAX};
+    struct sieve_list list = {.words = words, .count = 5};
+    CHECK_INT(sieve_sorted_drop(&files[0], &list), 0); /* there is no file */
+    CHECK_INT(list.count, 5);
+    make_file(&files[0], 5, 1, 5000);
+    CHECK_INT(sieve_sorted_drop(&files[0], &list), 0);
+    CHECK_INT(list.count, 5);
+    list = (struct sieve_list){0};
+    CHECK_INT(sieve_sorted_drop(&files[0], &list), 0);
+    finish_files();
+}
+
+/* Few questions read few blocks, many read the file in large pieces. */
+TEST(no_more_is_read_than_is_asked_for)
+{
+    begin_files(INDEX_MAX);
+    make_file(&files[0], 0, 1, 500000); /* 979 blocks */
+    reads = 0;
+    check_drop(&files[0], 100000, 500000);
+    CHECK_INT(reads, 5);
+    reads = 0;
+    check_drop(&files[0], 5000, 500000); /* a block in ten */
+    CHECK_INT(reads, 4);
+    finish_files();
+}
+
+TEST(a_merge_has_what_its_sources_have_each_once)
+{
+    begin_files(100);
+    make_file(&files[0], 0, 6, 300000);
+    make_file(&files[1], 0, 4, 300000);
+    make_file(&files[2], 3, 6, 300000);
+    uint64_t words[] = {1000000, 3000000, 299999 * UINT64_C(1000000)};
+    struct sieve_sources sources = {files, 3, words, 3};
+    CHECK_INT(sieve_sorted_merge(&files[0], &sources, out), 0);
+    uint64_t expected = 0, word, last = 0;
+    struct sieve_reader reader;
+    struct sieve_file file = {&noted, files[0].path, files[0].buffer, &error};
+    sieve_reader_begin(&reader, &file, files[0].count);
+    for (uint64_t i = 0; i < 300000; i++) {
+        if (i % 6 && i % 4 && i % 6 != 3 && i != 1 && i != 299999)
+            continue;
+        CHECK(sieve_reader_next(&reader, &word) && word == i * 1000000 && word >= last);
+        last = word;
+        expected++;
+    }
+    CHECK(!sieve_reader_next(&reader, &word));
+    sieve_reader_finish(&reader);
+    CHECK_INT(files[0].count, expected);
+    check_drop(&files[0], 12, 300000);
+    finish_files();
 }
