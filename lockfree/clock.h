@@ -1,5 +1,5 @@
 /* The clocks: monotonic time in nanoseconds, from which all durations are taken; the time of day, for dates; and the
- * processor time of a thread, for work that must not depend on what else the machine does. */
+ * processor time of a thread or of the process, for work that must not depend on what else the machine does. */
 #pragma once
 
 #include <stdint.h>
@@ -20,6 +20,14 @@ static inline uint64_t clock_thread_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* The same of all threads of the process, those that have ended included. */
+static inline uint64_t clock_process_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 

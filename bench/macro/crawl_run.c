@@ -51,6 +51,7 @@ bool crawl_run_read(const char *directory, struct crawl_run *run)
         run->lost_races_by[i] = number_of(races, crawl_run_shared[i]);
     run->pages = (uint64_t)number_of(text, "pages");
     run->seconds = number_of(text, "seconds");
+    run->cpu_s = number_of(text, "cpu_seconds") - number_of(text, "setup_cpu_seconds");
     run->received = number_of(text, "bytes_received");
     run->enters = number_of(text, "ring_enters");
     run->lost_races = number_of(text, "lost_races");

@@ -23,6 +23,7 @@ struct crawl_run {
     double seconds;  /* from the first request to the end, without the set-up */
     double received; /* bytes */
     double user_s, system_s;
+    double cpu_s; /* of both, what summary.json tells: without the set-up */
     uint64_t peak_bytes;
     double enters;     /* calls of the kernel by the rings */
     double lost_races; /* compare-and-swaps that failed */

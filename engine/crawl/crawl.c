@@ -251,6 +251,7 @@ static bool run_threads(struct crawl *crawl, struct tuning_error *error)
 {
     unsigned started = 0;
     crawl->begin_ns = clock_now_ns();
+    crawl->setup_cpu_ns = clock_process_ns();
     lf_store(&crawl->kept_ns, crawl->begin_ns, relaxed);
     crawl_begin_progress(crawl);
     lf_store(&crawl->commit.last_ns, crawl->begin_ns, relaxed); /* no other thread runs */

@@ -158,6 +158,7 @@ struct crawl {
     struct loop *loops;
     unsigned loop_count;
     uint64_t begin_ns;
+    uint64_t setup_cpu_ns; /* processor time until then */
     struct status_seeds seeds;
     struct resume resume;
     struct past_options past; /* of a resumed crawl */

@@ -204,10 +204,9 @@ void summary_print(const struct status *status, struct crawl *crawl, enum crawl_
             sieve_capacity(&crawl->sieve), sieve_false_positive_rate(&crawl->sieve));
     fprintf(out, "  \"duplicates_forgotten\": %" PRIu64 ",\n", repeats_forgotten(&crawl->repeats));
     fprintf(out,
-            "  \"frontier_bytes\": %" PRIu64 ",\n  \"cpu_seconds\": %.3f,\n  \"peak_memory_bytes\": %ld\n}\n",
-            stats_get(&now->frontier_bytes),
-            (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
+            "  \"frontier_bytes\": %" PRIu64 ",\n  \"cpu_seconds\": %.3f,\n  \"setup_cpu_seconds\": %.3f,\n"
+            "  \"peak_memory_bytes\": %ld\n}\n",
+            stats_get(&now->frontier_bytes), (double)clock_process_ns() / 1e9, (double)crawl->setup_cpu_ns / 1e9,
             usage.ru_maxrss * 1024L);
 }
 

@@ -6,12 +6,14 @@
 /* sieve_merged: runs on disk beside Z. A question may have to look in each of them, and when they are merged the smallest of
  * as many heads is looked for by going over all of them. */
 #define SIEVE_DISK_RUNS_MAX 16
+/* sieve_merged: runs of mercator while it learns. Z is rewritten a ninth as often. */
+#define SIEVE_LEARN_RUNS 8
 /* sieve_merged: signatures whose lines of memory are fetched together. */
 #define SIEVE_ASK_GROUP 64
 /* sieve_merged: bytes of the filter, however little memory there is. */
 #define SIEVE_FILTER_MIN (64u << 10)
 /* sieve_merged: which part of the memory is for indexes, and words of the index of a file at least. A word for each block of
- * 511 signatures is enough while the filter has 6 bits for each (offline: 12); later a word stands for more blocks. */
+ * 511 signatures is enough while the filter has 12 bits for each; later a word stands for more blocks. */
 #define SIEVE_INDEX_SHARE 64
 #define SIEVE_INDEX_MIN   1024
 /* sieve_file: the unit of checksums and of O_DIRECT. */

@@ -166,7 +166,7 @@ static int learn(struct mill *mill)
 
 int mill_learn(struct mill *mill, uint64_t signature)
 {
-    int error = mill->count == mill->batch_max ? learn(mill) : 0;
+    int error = mill->count == MILL_BLOCK_SIGNATURES ? learn(mill) : 0;
     if (!error)
         mill->batch[mill->count++] = signature;
     return error;

@@ -17,8 +17,8 @@
  *
  * One thread, which may block. Memory is taken at open, and occupied as it is needed:
  *
- *     mercator   12 bytes * batch_max + bytes + 2 MiB; for a small `bytes` more: `recent` holds a batch at least
- *     offline    the same + 1 MiB * runs
+ *     mercator   12 bytes * batch_max + bytes + 10 MiB; for a small `bytes` more: `recent` holds a batch at least
+ *     offline    the same with 2 MiB + 1 MiB * runs
  *     rocks      8 bytes * batch_max + 64 MiB, and 2 bytes for each signature in the database (filters, index): RocksDB's
  *                part is measured, not promised */
 #pragma once

@@ -5,7 +5,7 @@
  *
  * The filter has all signatures that are known. Those in memory (recent) are merged with Z when there is no room for
  * another batch, as in Mercator (Heydon and Najork, 1999); offline makes a run of them instead, and merges all runs with Z
- * when there are enough of them. What the filter takes for known, and is not, costs the reading of a block of each file:
+ * when there are enough of them. mercator does so, too, while it learns, because nobody asks then. What the filter takes for known, and is not, costs the reading of a block of each file:
  * the files are sorted, and an index tells which block it would be in.
  *
  * Exact, because all that is known is in the filter, and in `recent` or in a file. So what the filter does not have is
@@ -29,6 +29,7 @@ struct merged {
     uint32_t *places;                                   /* and where in the batch it is */
     struct sieve_block *out;                            /* buffer to write with */
     unsigned runs, runs_max;                            /* files[1..runs] are runs */
+    unsigned runs_kept;                                 /* as many may stay while it is asked */
     struct sieve_sorted files[SIEVE_DISK_RUNS_MAX + 1]; /* Z first */
     struct arena arena;
 };
@@ -75,7 +76,7 @@ static void init_files(struct merged *merged, size_t index_bytes)
     }
 }
 
-static int open_merged(struct sieve_disk *sieve, unsigned runs_max)
+static int open_merged(struct sieve_disk *sieve, unsigned runs_max, unsigned runs_kept)
 {
     struct merged *merged = container_of(sieve, struct merged, sieve);
     const struct sieve_disk_options *options = &sieve->options;
@@ -88,6 +89,7 @@ static int open_merged(struct sieve_disk *sieve, unsigned runs_max)
     if (error)
         return sieve_error_of_call(&sieve->error, error, "get memory for", options->directory);
     merged->runs_max = runs_max;
+    merged->runs_kept = runs_kept;
     merged->out = arena_take(&merged->arena, SIEVE_FILE_BUFFER_BYTES, SIEVE_FILE_BLOCK_BYTES);
     init_files(merged, share.index);
     bloom_init(&merged->filter, arena_take(&merged->arena, share.filter, BLOOM_BLOCK_BYTES), share.filter);
@@ -100,13 +102,13 @@ static int open_merged(struct sieve_disk *sieve, unsigned runs_max)
 
 static int open_mercator(struct sieve_disk *sieve)
 {
-    return open_merged(sieve, 0);
+    return open_merged(sieve, SIEVE_LEARN_RUNS, 0);
 }
 
 static int open_offline(struct sieve_disk *sieve)
 {
     assert(sieve->options.runs > 0 && sieve->options.runs <= SIEVE_DISK_RUNS_MAX);
-    return open_merged(sieve, sieve->options.runs);
+    return open_merged(sieve, sieve->options.runs, sieve->options.runs);
 }
 
 static void close_merged(struct sieve_disk *sieve)
@@ -126,22 +128,22 @@ static int merge_all(struct merged *merged, struct sieve_sources *sources)
     return error;
 }
 
-/* What is in memory goes to disk. */
-static int flush(struct merged *merged)
+/* What is in memory goes to disk: as another run, if there are fewer. */
+static int flush(struct merged *merged, unsigned runs)
 {
     struct sieve_recent *recent = &merged->recent;
     sieve_recent_sort(recent);
     struct sieve_sources sources = {.words = recent->memory, .word_count = recent->count};
-    int error = merged->runs < merged->runs_max
+    int error = merged->runs < runs
                     ? sieve_sorted_merge(&merged->files[++merged->runs], &sources, merged->out)
                     : merge_all(merged, &sources);
     sieve_recent_clear(recent);
     return error;
 }
 
-static int make_room(struct merged *merged, const struct sieve_disk_batch *batch)
+static int make_room(struct merged *merged, const struct sieve_disk_batch *batch, unsigned runs)
 {
-    return sieve_recent_room(&merged->recent) < batch->count ? flush(merged) : 0;
+    return sieve_recent_room(&merged->recent) < batch->count ? flush(merged, runs) : 0;
 }
 
 static void set_bit(uint64_t *bitmap, size_t place)
@@ -193,7 +195,7 @@ static int ask_files(struct merged *merged, const struct sieve_disk_batch *batch
 static int ask(struct sieve_disk *sieve, const struct sieve_disk_batch *batch, uint64_t *bitmap)
 {
     struct merged *merged = container_of(sieve, struct merged, sieve);
-    int error = make_room(merged, batch);
+    int error = make_room(merged, batch, merged->runs_kept);
     if (error)
         return error;
     size_t before = merged->recent.count;
@@ -208,7 +210,7 @@ static int learn(struct sieve_disk *sieve, const struct sieve_disk_batch *batch)
 {
     struct merged *merged = container_of(sieve, struct merged, sieve);
     bool is_new[SIEVE_ASK_GROUP];
-    int error = make_room(merged, batch);
+    int error = make_room(merged, batch, merged->runs_max);
     if (error)
         return error;
     for (size_t from = 0; from < batch->count; from += SIEVE_ASK_GROUP) {

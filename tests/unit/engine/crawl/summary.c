@@ -20,6 +20,7 @@ static void begin(void)
     crawl = (struct crawl){.directory = directory, .loop_count = 2, .seeds.out_of_scope = 2};
     status = (struct status){0};
     crawl.begin_ns = clock_now_ns() - 2 * CLOCK_NS_PER_S;
+    crawl.setup_cpu_ns = CLOCK_NS_PER_MS;
     tuning_init(&crawl.tuning);
     crawl.tuning.fixed.memory.sieve_bytes = 65536;
     CHECK_INT(sieve_init(&crawl.sieve, &crawl.tuning), 0);
@@ -83,6 +84,7 @@ TEST(the_summary_is_json_and_sums_the_loops)
     CHECK_INT(number(tree, "queued"), 360);
     CHECK_INT(number(tree, "threads"), 2);
     CHECK(number(tree, "seconds") >= 2 && number(tree, "pages_per_s") <= 101);
+    CHECK(number(tree, "cpu_seconds") >= number(tree, "setup_cpu_seconds") && number(tree, "setup_cpu_seconds") == 0.001);
     CHECK_INT(number(tree, "lost_races"), 9);
     CHECK_INT(number(json_get(tree, "lost_races_by"), "ready_rings"), 4);
     CHECK_INT(number(json_get(tree, "lost_races_by"), "host_inboxes"), 5);

@@ -217,12 +217,12 @@ TEST(an_error_of_the_disk_is_told)
         CHECK_INT(mill_learn(&mill, question(0) + i), 0);
     mill_hurry(&mill, true);
     CHECK_INT(mill_start(&mill), 0);
-    snprintf(path, sizeof path, "%s/Z", sieve_directory);
+    snprintf(path, sizeof path, "%s/run-01", sieve_directory);
     CHECK_INT(unlink(path), 0);
     mill_push(&mill.loops[0], question(0));
     while (!lf_load(&mill.error, acquire))
         CHECK(!mill_next(&mill.loops[0], &is_new));
     CHECK_INT(lf_load(&mill.error, relaxed), -ENOENT);
-    CHECK(strstr(mill.failure.text, "/Z: cannot open"));
+    CHECK(strstr(mill.failure.text, "/run-01: cannot open"));
     finish();
 }

@@ -78,6 +78,23 @@ TEST(offline_has_runs)
     finish();
 }
 
+/* While it learns there are runs, and Z of nine parts; the first question that needs room merges all. */
+TEST(mercator_has_runs_while_it_learns)
+{
+    begin(SIEVE_DISK_MERCATOR, 3000);
+    for (unsigned number = 1; number <= frame.count - 2; number++) {
+        CHECK_INT(sieve_disk_learn(caller.sieve, &frame.batches[number]), 0);
+        CHECK_INT(files(), number - 1);
+        CHECK(!has_file("Z"));
+    }
+    CHECK_INT(frame_ask(&caller, frame.count - 1), 0);
+    CHECK_INT(files(), 1);
+    CHECK(has_file("Z"));
+    CHECK_INT(sieve_disk_count(caller.sieve), frame.known[frame.count - 1]);
+    CHECK_INT(frame_ask(&caller, frame.count), 0);
+    finish();
+}
+
 /* The least filter has half a bit for each of these signatures: everything has to be looked up. */
 TEST(answers_are_right_without_help_of_the_filter)
 {
