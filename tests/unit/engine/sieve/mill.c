@@ -141,8 +141,10 @@ TEST(what_was_learnt_is_known)
         begin((enum sieve_disk_kind)kind, 1, 0);
         for (uint64_t i = 1; i <= learnt; i++)
             CHECK_INT(mill_learn(&mill, i * i * UINT64_C(0x9E3779B97F4A7C15)), 0);
-        for (uint64_t i = 1; i <= 10; i++)
-            mill_push(&mill.loops[0], (i % 2 ? 1 : i) * (i % 2 ? 1 : i) * UINT64_C(0x9E3779B97F4A7C15));
+        for (uint64_t i = 1; i <= 10; i++) { /* the first one, and the last five */
+            uint64_t number = i % 2 ? 1 : learnt + 1 - i / 2;
+            mill_push(&mill.loops[0], number * number * UINT64_C(0x9E3779B97F4A7C15));
+        }
         mill_push(&mill.loops[0], 3);
         mill_hurry(&mill, true);
         CHECK_INT(mill_start(&mill), 0);

@@ -280,13 +280,13 @@ TEST(what_is_in_a_file_is_dropped)
 {
     static const size_t index_sizes[] = {1, 2, 7, 100, INDEX_MAX};
     static const uint64_t counts[] = {1, 2, SIEVE_FILE_WORDS, SIEVE_FILE_WORDS + 1, 40000, 500000},
-                          steps[] = {1, 3, 1000, 33333, 1000000};
+                          steps[] = {1, 3, 1000, 33333, 1000000, 2 * SIEVE_FILE_WORDS, 5 * SIEVE_FILE_WORDS};
     for (unsigned i = 0; i < 5; i++)
         for (unsigned j = 0; j < 6; j++) {
             begin_files(index_sizes[i]);
             make_file(&files[0], 0, 1, counts[j]);
             CHECK_INT(files[0].index.stride, sieve_file_blocks(counts[j]) / index_sizes[i] + 1);
-            for (unsigned k = 0; k < 5; k++)
+            for (unsigned k = 0; k < 7; k++) /* the last two: first words of blocks */
                 check_drop(&files[0], steps[k], counts[j]);
             finish_files();
         }
