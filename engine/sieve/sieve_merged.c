@@ -5,8 +5,10 @@
  *
  * The filter has all signatures that are known. Those in memory (recent) are merged with Z when there is no room for
  * another batch, as in Mercator (Heydon and Najork, 1999); offline makes a run of them instead, and merges all runs with Z
- * when there are enough of them. mercator does so, too, while it learns, because nobody asks then. What the filter takes for known, and is not, costs the reading of a block of each file:
- * the files are sorted, and an index tells which block it would be in.
+ * when there are enough of them. mercator does so, too, while it learns, because nobody asks then.
+ *
+ * What the filter takes for known, and is not, costs the reading of a block of each file: the files are sorted, and an index
+ * tells which block it would be in.
  *
  * Exact, because all that is known is in the filter, and in `recent` or in a file. So what the filter does not have is
  * new, and what it has is known if and only if one of these has it. */
