@@ -23,5 +23,12 @@ static inline unsigned simhash_distance(uint64_t a, uint64_t b)
     return (unsigned)__builtin_popcountll(a ^ b);
 }
 
-/* Portable code even where the CPU has better, for tests and benchmarks; not while another thread hashes. */
-void simhash_use_plain(bool plain);
+/* How pages are read. */
+enum simhash_way {
+    SIMHASH_PLAIN, /* portable code */
+    SIMHASH_AVX2,
+    SIMHASH_AVX512,
+};
+
+/* Nothing better than this even where the CPU has it, for tests and benchmarks; not while another thread hashes. */
+void simhash_use(enum simhash_way best);
