@@ -23,6 +23,8 @@ struct disk {
     void *owner;
     int (*open)(void *owner, const char *path, int flags);
     int64_t (*write)(void *owner, int fd, struct slice bytes); /* behind what is there; may be short */
+    /* As `write`, of bytes that nobody will read soon: they need not stay in memory once they are on the disk. */
+    int64_t (*write_away)(void *owner, int fd, struct slice bytes);
     int64_t (*write_at)(void *owner, int fd, uint64_t offset, struct slice bytes); /* may be short */
     int64_t (*read)(void *owner, int fd, uint64_t offset,
                     struct disk_room room); /* 0: the end; may be short */
@@ -46,6 +48,8 @@ extern const struct disk disk_system;
 
 /* Appends all of it. 0 or a negative errno; how much was written is told in either case. */
 int disk_write_all(const struct disk *disk, int fd, struct slice bytes, size_t *written);
+/* The same by `write_away`. */
+int disk_write_all_away(const struct disk *disk, int fd, struct slice bytes, size_t *written);
 /* Writes all of it from `offset` on, of a file that was not opened for appending. 0 or a negative errno. */
 int disk_write_all_at(const struct disk *disk, int fd, uint64_t offset, struct slice bytes);
 /* Fills `room` from `offset` on, unless the file ends before that. Bytes, or a negative errno. */

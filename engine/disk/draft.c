@@ -4,15 +4,11 @@
 
 char *draft_space(struct draft *draft, struct outlet *outlet, size_t *room)
 {
-    uint64_t item;
     *room = 0;
     if (!draft->last || draft->last->used == OUTLET_BLOCK_BYTES) {
-        if (!ring_spsc_pop(&outlet->empty, &item))
+        struct outlet_block *block = outlet_take_block(outlet);
+        if (!block)
             return NULL;
-        struct outlet_block *block = (struct outlet_block *)(uintptr_t)item;
-        block->used = 0;
-        block->name[0] = '\0';
-        block->next = NULL;
         if (draft->last)
             draft->last->next = block;
         else

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the page cache. */
+enum { PAGE_BYTES = 4096 };
+
 struct path {
     char text[FILES_PATH_BYTES];
 };
@@ -72,11 +75,16 @@ struct file *files_open(struct files *files, const char *name, bool is_shared, i
     return file;
 }
 
+/* Whole pages are not read again. The rest of a page has to stay in memory, since the next append goes to the same page. */
 int files_append(struct files *files, struct file *file, struct slice bytes)
 {
-    size_t written;
-    int error = disk_write_all(files->disk, file->fd, bytes, &written);
-    file->length += written;
+    size_t rest = (size_t)((file->length + bytes.len) % PAGE_BYTES), written, more = 0;
+    rest = rest < bytes.len ? rest : bytes.len;
+    struct slice whole = {bytes.ptr, bytes.len - rest};
+    int error = disk_write_all_away(files->disk, file->fd, whole, &written);
+    if (!error)
+        error = disk_write_all(files->disk, file->fd, slice_skip(bytes, whole.len), &more);
+    file->length += written + more;
     file->is_changed = file->is_unsynced = true;
     return error;
 }

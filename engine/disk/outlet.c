@@ -40,10 +40,34 @@ void outlet_fini(struct outlet *outlet)
     outlet->ring_memory = NULL;
 }
 
+size_t outlet_free_blocks(struct outlet *outlet)
+{
+    return outlet->spare_count + ring_spsc_count(&outlet->empty);
+}
+
 size_t outlet_room(struct outlet *outlet)
 {
     size_t here = outlet->current ? OUTLET_BLOCK_BYTES - outlet->current->used : 0;
-    return here + ring_spsc_count(&outlet->empty) * (size_t)OUTLET_BLOCK_BYTES;
+    return here + outlet_free_blocks(outlet) * OUTLET_BLOCK_BYTES;
+}
+
+/* While the housekeeper keeps up, the same few blocks take turns, and the memory of the others is never touched. */
+struct outlet_block *outlet_take_block(struct outlet *outlet)
+{
+    for (uint64_t item; ring_spsc_pop(&outlet->empty, &item); outlet->spare_count++) {
+        struct outlet_block *block = (struct outlet_block *)(uintptr_t)item;
+        block->next = outlet->spare;
+        outlet->spare = block;
+    }
+    struct outlet_block *block = outlet->spare;
+    if (!block)
+        return NULL;
+    outlet->spare = block->next;
+    outlet->spare_count--;
+    block->used = 0;
+    block->name[0] = '\0';
+    block->next = NULL;
+    return block;
 }
 
 void outlet_flush(struct outlet *outlet)
@@ -66,14 +90,10 @@ void outlet_seal(struct outlet *outlet)
 /* A block with free bytes, or NULL. */
 static struct outlet_block *block_with_room(struct outlet *outlet)
 {
-    uint64_t item;
     if (outlet->current && outlet->current->used == OUTLET_BLOCK_BYTES)
         outlet_flush(outlet);
-    if (!outlet->current && ring_spsc_pop(&outlet->empty, &item)) {
-        outlet->current = (struct outlet_block *)(uintptr_t)item;
-        outlet->current->used = 0;
-        outlet->current->name[0] = '\0';
-    }
+    if (!outlet->current)
+        outlet->current = outlet_take_block(outlet);
     return outlet->current;
 }
 
@@ -115,7 +135,7 @@ bool outlet_open(struct outlet *outlet, const char *name)
 {
     if (outlet->current && outlet->current->used == 0)
         outlet->current->name[0] = '\0';
-    else if (ring_spsc_count(&outlet->empty) == 0)
+    else if (outlet_free_blocks(outlet) == 0)
         return false;
     else
         outlet_flush(outlet);

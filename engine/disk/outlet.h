@@ -27,7 +27,7 @@ enum { OUTLET_BLOCK_BYTES = 1 << 18 };
 
 struct outlet_block {
     size_t used;
-    struct outlet_block *next;   /* in a draft */
+    struct outlet_block *next;   /* in a draft, or of the spare ones */
     char name[FILES_NAME_BYTES]; /* not empty: this block begins a file of that name */
     char bytes[OUTLET_BLOCK_BYTES];
 };
@@ -41,6 +41,8 @@ struct outlet {
 
     /* the loop's */
     struct outlet_block *current; /* NULL: none taken */
+    struct outlet_block *spare;   /* empty ones, the last that came back first: its memory is warm */
+    size_t spare_count;
     _Atomic(uint64_t) appended;   /* bytes of the stream so far */
 
     /* the housekeeper's */
@@ -64,6 +66,10 @@ void outlet_fini(struct outlet *outlet);
 
 /* Bytes that can be appended at this moment. */
 size_t outlet_room(struct outlet *outlet);
+/* Whole blocks, besides the current one. */
+size_t outlet_free_blocks(struct outlet *outlet);
+/* An empty block for a draft; NULL: none is free. */
+struct outlet_block *outlet_take_block(struct outlet *outlet);
 /* Only if there is room for all of it. */
 void outlet_append(struct outlet *outlet, struct slice bytes);
 /* The same for what must not be parted: several outlets that append to one file take turns by blocks. */

@@ -218,7 +218,7 @@ static bool begin_file(struct store *store)
     char path[FILES_NAME_BYTES + 8];
     name_file(store);
     snprintf(path, sizeof path, "%s/%s", store_folder(store->tuning), store->filename);
-    if (ring_spsc_count(&store->outlet.empty) == 0)
+    if (outlet_free_blocks(&store->outlet) == 0)
         return false;
     store_note_begin(store); /* first: once the file before is closed, its notes are complete */
     bool opened = outlet_open(&store->outlet, path);

@@ -426,6 +426,7 @@ void disk_model_init(struct disk_model *model)
     model->disk = (struct disk){.owner = model,
                                 .open = model_open,
                                 .write = model_write,
+                                .write_away = model_write,
                                 .write_at = model_write_at,
                                 .read = model_read,
                                 .sync = model_sync,

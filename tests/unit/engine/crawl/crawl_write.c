@@ -26,7 +26,7 @@ static struct crawl *open_crawl(struct trial *trial)
     bool made;
     struct crawl *crawl = trial_begin(trial);
     disk = disk_system;
-    disk.write = write_or_fail;
+    disk.write = disk.write_away = write_or_fail;
     disk.write_at = write_at_or_fail;
     fault = later_fault = 0;
     crawl->disk = &disk;

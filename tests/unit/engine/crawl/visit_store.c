@@ -301,7 +301,7 @@ TEST(a_long_page_waits_for_room)
     const uint64_t deadline = clock_now_ns() + 20 * CLOCK_NS_PER_S;
     start_long(table);
     run_until_stalled();
-    while (ring_spsc_count(&frame.store.outlet.empty))
+    while (outlet_free_blocks(&frame.store.outlet))
         outlet_append(&frame.store.outlet, (struct slice){bytes, sizeof bytes});
     while (store_has_work(&frame.store)) {
         CHECK(clock_now_ns() < deadline);
@@ -337,7 +337,7 @@ static void check_long_robots(bool is_full)
     routes_start();
     frame_push(&frame, "/denied");
     CHECK(store_open(&frame.store));
-    while (is_full && ring_spsc_count(&frame.store.outlet.empty))
+    while (is_full && outlet_free_blocks(&frame.store.outlet))
         outlet_append(&frame.store.outlet, (struct slice){bytes, sizeof bytes});
     frame_run(&frame);
     CHECK_INT(routes_outcome(FETCH_ROBOTS_DENIED), 1);

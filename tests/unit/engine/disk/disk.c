@@ -97,6 +97,27 @@ TEST(the_real_disk_writes_over_what_is_there)
     unlink(path);
 }
 
+/* On a file system that may know the flag, and on one in memory, which has no use for it. */
+TEST(what_is_written_away_is_behind_what_was_there)
+{
+    char on_disk[] = "/tmp/lycosa-disk-XXXXXX", in_memory[] = "/dev/shm/lycosa-disk-XXXXXX";
+    char *paths[] = {on_disk, in_memory};
+    for (int i = 0; i < 2; i++) {
+        char back[16] = "";
+        size_t written;
+        int fd = mkstemp(paths[i]);
+        CHECK(fd >= 0);
+        CHECK_INT(disk_write_all(&disk_system, fd, SLICE("eleven"), &written), 0);
+        CHECK_INT(disk_write_all_away(&disk_system, fd, SLICE(" bytes"), &written), 0);
+        CHECK_INT(written, 6);
+        CHECK_INT(disk_read_all(&disk_system, fd, 0, (struct disk_room){back, sizeof back}), 12);
+        CHECK_STR(back, "eleven bytes");
+        close(fd);
+        CHECK_INT(disk_write_all_away(&disk_system, fd, SLICE("x"), &written), -EBADF);
+        unlink(paths[i]);
+    }
+}
+
 static void count_names(void *argument, const char *name)
 {
     (void)name;

@@ -26,7 +26,7 @@ static void begin(void)
 
 static size_t blocks_free(void)
 {
-    return ring_spsc_count(&outlet.empty);
+    return outlet_free_blocks(&outlet);
 }
 
 static char *path(void)

@@ -158,6 +158,46 @@ TEST(a_cut_leaves_files_that_were_committed_empty)
     finish();
 }
 
+static size_t bytes_away;
+
+static int64_t count_away(void *owner, int fd, struct slice bytes)
+{
+    bytes_away += bytes.len;
+    return disk_system.write(owner, fd, bytes);
+}
+
+/* The page that the next append goes to stays in memory. */
+TEST(only_whole_pages_are_written_away)
+{
+    static char bytes[20000];
+    static const struct {
+        size_t len, away;
+    } steps[] = {{100, 0}, {3996, 3996}, {8192, 8192}, {5000, 4096}, {1, 0}, {20000, 19575}};
+    struct disk disk = disk_system;
+    size_t total = 0;
+    begin();
+    disk.write_away = count_away;
+    files.disk = &disk;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)('a' + i % 23);
+    struct file *file = open_file("a", false);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        bytes_away = 0;
+        CHECK_INT(files_append(&files, file, (struct slice){bytes, steps[i].len}), 0);
+        total += steps[i].len;
+        CHECK_INT(bytes_away, steps[i].away);
+        CHECK_INT(file->length, total);
+    }
+    size_t len, at = 0;
+    char *text = check_read_file(path("a.open"), &len);
+    CHECK_INT(len, total);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; at += steps[i++].len)
+        CHECK(memcmp(text + at, bytes, steps[i].len) == 0);
+    free(text);
+    unlink(path("a.open"));
+    finish();
+}
+
 TEST(recovery_finds_a_file_under_either_name)
 {
     begin();

@@ -100,6 +100,27 @@ TEST(a_loop_is_told_when_all_blocks_are_on_their_way)
     finish("one");
 }
 
+TEST(the_block_that_came_back_last_is_filled_first)
+{
+    begin();
+    outlet_fini(&outlet);
+    CHECK_INT(outlet_init(&outlet, &(struct outlet_options){.files = &files,
+                                                            .bytes = 8 * sizeof(struct outlet_block)}),
+              0);
+    const struct outlet_block *last = NULL;
+    CHECK(outlet_open(&outlet, "one"));
+    for (int i = 0; i < 20; i++) {
+        outlet_append(&outlet, SLICE("x"));
+        CHECK(!last || outlet.current == last);
+        CHECK_INT(outlet_room(&outlet), 8 * OUTLET_BLOCK_BYTES - 1);
+        last = outlet.current;
+        outlet_flush(&outlet);
+        CHECK_INT(outlet_drain(&outlet), 0);
+    }
+    check_file("one.open", "xxxxxxxxxxxxxxxxxxxx");
+    finish("one.open");
+}
+
 TEST(a_seal_holds_what_comes_after_it)
 {
     begin();

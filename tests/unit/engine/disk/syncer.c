@@ -70,6 +70,7 @@ static int disk_sync_directory(void *owner, const char *path)
 
 static const struct disk disk = {.open = disk_open,
                                  .write = disk_write,
+                                 .write_away = disk_write,
                                  .size = disk_size,
                                  .sync = disk_sync,
                                  .close = disk_close,
