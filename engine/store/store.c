@@ -260,20 +260,15 @@ void store_hide_chunks(char *head, size_t len)
             memcpy(line, to, sizeof to - 1);
 }
 
-/* What the record of a page says, whether or not its body follows. */
-static struct warc_record record_of(const struct store *store, const struct store_page *page,
-                                    const struct warc_id *id)
+struct warc_record store_record(const struct store *store, enum warc_type type, const struct store_page *page)
 {
-    return (struct warc_record){.type = WARC_RESPONSE,
+    return (struct warc_record){.type = type,
                                 .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
-                                .id = *id,
                                 .date_us = page->date_us,
                                 .target_uri = page->url,
-                                .address = page->address,
                                 .warcinfo = &store->warcinfo,
                                 .tls_protocol = page->tls_protocol,
                                 .tls_suite = page->tls_suite,
-                                .payload_digest = page->payload_digest,
                                 .omits_block_digest = !store->tuning->fixed.store.block_digest};
 }
 
@@ -281,7 +276,10 @@ struct slice store_frame(struct store *store, const struct store_page *page, con
                          const unsigned char *block_digest)
 {
     struct slice block = {page->response, page->head_len + page->body_len};
-    struct warc_record record = record_of(store, page, id);
+    struct warc_record record = store_record(store, WARC_RESPONSE, page);
+    record.id = *id;
+    record.address = page->address;
+    record.payload_digest = page->payload_digest;
     record.truncated = page->truncated;
     record.block = block;
     record.payload = (struct slice){page->response + page->head_len, page->body_len};
@@ -299,19 +297,10 @@ void store_add_request(struct store *store, const struct store_page *page, const
     char record[2 * WARC_HEADER_BYTES_MAX + 4096];
     if (!store_has_records(store))
         return;
-    struct warc_record request = {
-        .type = WARC_REQUEST,
-        .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
-        .id = warc_ids_next(&store->ids),
-        .date_us = page->date_us,
-        .target_uri = page->url,
-        .warcinfo = &store->warcinfo,
-        .concurrent_to = response,
-        .tls_protocol = page->tls_protocol,
-        .tls_suite = page->tls_suite,
-        .block = page->request,
-        .omits_block_digest = !store->tuning->fixed.store.block_digest,
-    };
+    struct warc_record request = store_record(store, WARC_REQUEST, page);
+    request.id = warc_ids_next(&store->ids);
+    request.concurrent_to = response;
+    request.block = page->request;
     size_t len = warc_write_header(record, &request);
     assert(len + page->request.len + WARC_TRAILER_BYTES <= sizeof record);
     memcpy(record + len, page->request.ptr, page->request.len);
@@ -325,12 +314,11 @@ void store_add_request(struct store *store, const struct store_page *page, const
 static void add_revisit(struct store *store, const struct store_page *page, const struct warc_id *id)
 {
     struct slice head = {page->response, page->head_len};
-    struct warc_record record = record_of(store, page, id);
+    struct warc_record record = store_record(store, page->repeats ? WARC_REVISIT : WARC_NOT_MODIFIED, page);
+    record.id = *id;
+    record.address = page->address;
     record.block = head;
-    record.type = WARC_NOT_MODIFIED;
-    record.payload_digest = NULL;
     if (page->repeats) {
-        record.type = WARC_REVISIT;
         record.refers_to_uri = (struct slice){page->repeats->url, page->repeats->url_len};
         record.refers_to_date_us = page->repeats->date_us;
         record.payload_digest = page->payload_digest;

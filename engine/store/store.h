@@ -218,6 +218,8 @@ void store_note_end(struct store *store);
 
 /* Opens a file if none is open or the open one is long enough. False: no room now. */
 bool store_open(struct store *store);
+/* What all records of a page, or of anything that has a URL and a date, say alike. The caller adds id and block. */
+struct warc_record store_record(const struct store *store, enum warc_type type, const struct store_page *page);
 /* Writes header and end of the response record around the response. `block_digest` may be NULL. */
 struct slice store_frame(struct store *store, const struct store_page *page, const struct warc_id *id,
                          const unsigned char *block_digest);

@@ -13,23 +13,12 @@ enum {
     URI_BYTES_MAX = sizeof "dns:" + NAME_CHARS_MAX,
 };
 
-/* "20261116071947" */
-static void write_date(uint64_t date_us, char digits[DATE_CHARS + 1])
-{
-    char date[WARC_DATE_CHARS];
-    size_t count = 0;
-    warc_write_date(date, date_us);
-    for (size_t i = 0; count < DATE_CHARS; i++)
-        if (date[i] >= '0' && date[i] <= '9')
-            digits[count++] = date[i];
-    digits[count] = '\0';
-}
-
 static size_t write_block(char *block, const struct store_answer *answer)
 {
-    char digits[DATE_CHARS + 1], address[INET6_ADDRSTRLEN];
-    write_date(answer->date_us, digits);
-    size_t len = (size_t)snprintf(block, ANSWERS_BYTES_MAX, "%s\n", digits);
+    char address[INET6_ADDRSTRLEN];
+    size_t len = DATE_CHARS + 1;
+    warc_write_date_digits(block, DATE_CHARS, answer->date_us);
+    block[DATE_CHARS] = '\n';
     for (unsigned i = 0;
          i < answer->count && len + NAME_CHARS_MAX + INET6_ADDRSTRLEN + 64 < ANSWERS_BYTES_MAX; i++) {
         struct slice text = ip_text(&answer->addresses[i], address);
@@ -49,14 +38,10 @@ bool store_add_answer(struct store *store, const struct store_answer *answer)
         !store_open(store))
         return false;
     int uri_len = snprintf(uri, sizeof uri, "dns:%.*s", (int)answer->name.len, answer->name.ptr);
-    struct warc_record text = {.type = WARC_DNS,
-                               .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
-                               .id = warc_ids_next(&store->ids),
-                               .date_us = answer->date_us,
-                               .target_uri = {uri, (size_t)uri_len},
-                               .warcinfo = &store->warcinfo,
-                               .block = {block, write_block(block, answer)},
-                               .omits_block_digest = !store->tuning->fixed.store.block_digest};
+    struct store_page page = {.url = {uri, (size_t)uri_len}, .date_us = answer->date_us};
+    struct warc_record text = store_record(store, WARC_DNS, &page);
+    text.id = warc_ids_next(&store->ids);
+    text.block = (struct slice){block, write_block(block, answer)};
     size_t len = warc_write_header(record, &text);
     memcpy(record + len, block, text.block.len);
     len += text.block.len;

@@ -41,15 +41,10 @@ void store_add_metadata(struct store *store, const struct store_page *page, cons
            page->outlinks.len <= store_outlinks_bytes_max(store));
     char header[WARC_HEADER_BYTES_MAX], *block = store->metadata + WARC_HEADER_BYTES_MAX;
     char *end = put(put(put(block, page->fields), page->outlinks), SLICE("\r\n"));
-    struct warc_record record = {.type = WARC_METADATA,
-                                 .is_1_0 = store->tuning->fixed.store.warc == TUNING_WARC_1_0,
-                                 .id = warc_ids_next(&store->ids),
-                                 .date_us = page->date_us,
-                                 .target_uri = page->url,
-                                 .warcinfo = &store->warcinfo,
-                                 .concurrent_to = response,
-                                 .block = slice_between(block, end),
-                                 .omits_block_digest = !store->tuning->fixed.store.block_digest};
+    struct warc_record record = store_record(store, WARC_METADATA, page);
+    record.id = warc_ids_next(&store->ids);
+    record.concurrent_to = response;
+    record.block = slice_between(block, end);
     size_t len = warc_write_header(header, &record);
     memcpy(block - len, header, len);
     end = put(end, SLICE("\r\n\r\n"));

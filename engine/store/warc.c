@@ -1,7 +1,7 @@
 #include "engine/store/warc.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <endian.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -30,21 +30,35 @@ static uint64_t next_random(struct warc_ids *ids)
     return ids->state[1] + y;
 }
 
+/* Eight hexadecimal digits at once: each takes a byte of a word, and those above nine are moved on to the letters. */
+static void write_hex(char *out, uint32_t value)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t word = value;
+    word = (word | word << 16) & UINT64_C(0x0000ffff0000ffff);
+    word = (word | word << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    word = (word | word << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    uint64_t letters = (word + 6 * ones) >> 4 & ones;
+    word = htobe64(word + '0' * ones + ('a' - '0' - 10) * letters);
+    memcpy(out, &word, sizeof word);
+}
+
 struct warc_id warc_ids_next(struct warc_ids *ids)
 {
-    static const char hex[] = "0123456789abcdef";
     uint64_t high = next_random(ids), low = next_random(ids);
     high = (high & ~UINT64_C(0xf000)) | 0x4000;             /* version 4 */
     low = (low & ~(UINT64_C(3) << 62)) | UINT64_C(2) << 62; /* variant 1 */
-    struct warc_id id = {"urn:uuid:"};
-    char *out = id.text + 9;
-    for (int i = 0; i < 32; i++) {
-        if (i == 8 || i == 12 || i == 16 || i == 20)
-            *out++ = '-';
-        uint64_t half = i < 16 ? high : low;
-        *out++ = hex[half >> (60 - 4 * (i % 16)) & 15];
-    }
-    *out = '\0';
+    struct warc_id id = {"urn:uuid:........-....-....-....-............"};
+    char hex[32];
+    write_hex(hex, (uint32_t)(high >> 32));
+    write_hex(hex + 8, (uint32_t)high);
+    write_hex(hex + 16, (uint32_t)(low >> 32));
+    write_hex(hex + 24, (uint32_t)low);
+    memcpy(id.text + 9, hex, 8);
+    memcpy(id.text + 18, hex + 8, 4);
+    memcpy(id.text + 23, hex + 12, 4);
+    memcpy(id.text + 28, hex + 16, 4);
+    memcpy(id.text + 33, hex + 20, 12);
     return id;
 }
 
@@ -85,6 +99,16 @@ void warc_write_date(char *buffer, uint64_t date_us)
     buffer[26] = 'Z';
 }
 
+void warc_write_date_digits(char *buffer, size_t count, uint64_t date_us)
+{
+    char date[WARC_DATE_CHARS];
+    assert(count <= WARC_DATE_DIGITS);
+    warc_write_date(date, date_us);
+    for (size_t i = 0, len = 0; len < count; i++)
+        if (date[i] >= '0' && date[i] <= '9')
+            buffer[len++] = date[i];
+}
+
 /* Where the next field goes. */
 struct writer {
     char *at, *end;
@@ -97,28 +121,28 @@ static void put(struct writer *writer, struct slice text)
     writer->at += text.len;
 }
 
-static void put_field(struct writer *writer, const char *name, struct slice value)
+static void put_field(struct writer *writer, struct slice name, struct slice value)
 {
     if (value.len == 0)
         return;
-    put(writer, slice_of(name));
+    put(writer, name);
     put(writer, SLICE(": "));
     put(writer, value);
     put(writer, SLICE("\r\n"));
 }
 
 /* Record ids stand in angle brackets, URIs do not. */
-static void put_id(struct writer *writer, const char *name, const struct warc_id *id)
+static void put_id(struct writer *writer, struct slice name, const struct warc_id *id)
 {
     if (!id)
         return;
-    put(writer, slice_of(name));
+    put(writer, name);
     put(writer, SLICE(": <"));
     put(writer, (struct slice){id->text, WARC_ID_CHARS});
     put(writer, SLICE(">\r\n"));
 }
 
-static void put_digest(struct writer *writer, const char *name, const unsigned char *digest)
+static void put_digest(struct writer *writer, struct slice name, const unsigned char *digest)
 {
     char text[5 + FINGERPRINT_BASE32_CHARS];
     memcpy(text, "sha1:", 5);
@@ -126,7 +150,7 @@ static void put_digest(struct writer *writer, const char *name, const unsigned c
     put_field(writer, name, (struct slice){text, sizeof text});
 }
 
-static void put_digest_of(struct writer *writer, const char *name, struct slice bytes)
+static void put_digest_of(struct writer *writer, struct slice name, struct slice bytes)
 {
     struct fingerprint_sha1 sha1;
     unsigned char digest[FINGERPRINT_SHA1_BYTES];
@@ -134,6 +158,16 @@ static void put_digest_of(struct writer *writer, const char *name, struct slice 
     fingerprint_sha1_push(&sha1, bytes);
     fingerprint_sha1_finish(&sha1, digest);
     put_digest(writer, name, digest);
+}
+
+static void put_number(struct writer *writer, struct slice name, size_t value)
+{
+    char text[20];
+    size_t at = sizeof text;
+    do
+        text[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    put_field(writer, name, (struct slice){text + at, sizeof text - at});
 }
 
 static const struct {
@@ -170,9 +204,9 @@ static void put_revisit(struct writer *writer, const struct warc_record *record)
     put(writer, record->is_1_0 ? SLICE("1.0") : SLICE("1.1"));
     put(writer, record->type == WARC_REVISIT ? SLICE("/revisit/identical-payload-digest\r\n")
                                              : SLICE("/revisit/server-not-modified\r\n"));
-    put_field(writer, "WARC-Refers-To-Target-URI", record->refers_to_uri);
+    put_field(writer, SLICE("WARC-Refers-To-Target-URI"), record->refers_to_uri);
     if (record->refers_to_date_us)
-        put_field(writer, "WARC-Refers-To-Date", write_date(record, record->refers_to_date_us, date));
+        put_field(writer, SLICE("WARC-Refers-To-Date"), write_date(record, record->refers_to_date_us, date));
 }
 
 static bool has_protocol(const struct warc_record *record)
@@ -185,35 +219,34 @@ size_t warc_write_header(char *buffer, const struct warc_record *record)
 {
     struct writer writer = {buffer,
                             buffer + (is_revisit(record) ? WARC_REVISIT_BYTES_MAX : WARC_HEADER_BYTES_MAX)};
-    char date[WARC_DATE_CHARS], length[24];
+    char date[WARC_DATE_CHARS];
     put(&writer, record->is_1_0 ? SLICE("WARC/1.0\r\n") : SLICE("WARC/1.1\r\n"));
-    put_field(&writer, "WARC-Type", types[record->type].type);
-    put_id(&writer, "WARC-Record-ID", &record->id);
-    put_field(&writer, "WARC-Date", write_date(record, record->date_us, date));
-    put_field(&writer, "WARC-Target-URI", record->target_uri);
-    put_field(&writer, "WARC-IP-Address", record->address);
-    put_field(&writer, "WARC-Filename", record->filename);
-    put_id(&writer, "WARC-Warcinfo-ID", record->warcinfo);
-    put_id(&writer, "WARC-Concurrent-To", record->concurrent_to);
+    put_field(&writer, SLICE("WARC-Type"), types[record->type].type);
+    put_id(&writer, SLICE("WARC-Record-ID"), &record->id);
+    put_field(&writer, SLICE("WARC-Date"), write_date(record, record->date_us, date));
+    put_field(&writer, SLICE("WARC-Target-URI"), record->target_uri);
+    put_field(&writer, SLICE("WARC-IP-Address"), record->address);
+    put_field(&writer, SLICE("WARC-Filename"), record->filename);
+    put_id(&writer, SLICE("WARC-Warcinfo-ID"), record->warcinfo);
+    put_id(&writer, SLICE("WARC-Concurrent-To"), record->concurrent_to);
     if (is_revisit(record))
         put_revisit(&writer, record);
-    put_field(&writer, "WARC-Truncated", record->truncated);
+    put_field(&writer, SLICE("WARC-Truncated"), record->truncated);
     if (has_protocol(record)) {
-        put_field(&writer, "WARC-Protocol", SLICE("http/1.1"));
-        put_field(&writer, "WARC-Protocol", record->tls_protocol);
-        put_field(&writer, "WARC-Cipher-Suite", record->tls_suite);
+        put_field(&writer, SLICE("WARC-Protocol"), SLICE("http/1.1"));
+        put_field(&writer, SLICE("WARC-Protocol"), record->tls_protocol);
+        put_field(&writer, SLICE("WARC-Cipher-Suite"), record->tls_suite);
     }
     if (record->block_digest)
-        put_digest(&writer, "WARC-Block-Digest", record->block_digest);
+        put_digest(&writer, SLICE("WARC-Block-Digest"), record->block_digest);
     else if (!record->omits_block_digest)
-        put_digest_of(&writer, "WARC-Block-Digest", record->block);
+        put_digest_of(&writer, SLICE("WARC-Block-Digest"), record->block);
     if (record->payload_digest)
-        put_digest(&writer, "WARC-Payload-Digest", record->payload_digest);
+        put_digest(&writer, SLICE("WARC-Payload-Digest"), record->payload_digest);
     else if (record->payload.ptr)
-        put_digest_of(&writer, "WARC-Payload-Digest", record->payload);
-    put_field(&writer, "Content-Type", types[record->type].content);
-    int digits = snprintf(length, sizeof length, "%zu", record->block.len);
-    put_field(&writer, "Content-Length", (struct slice){length, (size_t)digits});
+        put_digest_of(&writer, SLICE("WARC-Payload-Digest"), record->payload);
+    put_field(&writer, SLICE("Content-Type"), types[record->type].content);
+    put_number(&writer, SLICE("Content-Length"), record->block.len);
     put(&writer, SLICE("\r\n"));
     return (size_t)(writer.at - buffer);
 }

@@ -16,6 +16,7 @@ enum {
     WARC_REVISIT_BYTES_MAX = WARC_HEADER_BYTES_MAX + URL_BYTES_MAX + 256, /* of a revisit: two URLs */
     WARC_TRAILER_BYTES = 4,                                               /* two line ends after the block */
     WARC_DATE_CHARS = 27,                                                 /* 2026-11-16T07:19:47.123456Z */
+    WARC_DATE_DIGITS = 20,                                                /* of these */
 };
 
 enum warc_type {
@@ -68,3 +69,5 @@ size_t warc_write_header(char *buffer, const struct warc_record *record);
 
 /* Writes a date of WARC_DATE_CHARS. */
 void warc_write_date(char *buffer, uint64_t date_us);
+/* Writes the first `count` digits of a date: 14 of them are 20261116071947. */
+void warc_write_date_digits(char *buffer, size_t count, uint64_t date_us);

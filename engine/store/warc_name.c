@@ -47,28 +47,16 @@ const char *warc_name_check(const char *format)
                : "lacks {time}, {serial} or {loop}, without which names are not different";
 }
 
-/* "20261116071947123" */
-static void write_time(uint64_t date_us, char digits[TIME_DIGITS + 1])
-{
-    char date[WARC_DATE_CHARS];
-    size_t count = 0;
-    warc_write_date(date, date_us);
-    for (size_t i = 0; i < sizeof date && count < TIME_DIGITS; i++)
-        if (date[i] >= '0' && date[i] <= '9')
-            digits[count++] = date[i];
-    digits[count] = '\0';
-}
-
 /* What stands for the word. */
 static void write_word(const struct warc_name *name, enum word word, char *out, size_t size)
 {
-    char digits[TIME_DIGITS + 1], host[HOST_CHARS_MAX + 1] = "";
+    char digits[TIME_DIGITS + 1] = "", host[HOST_CHARS_MAX + 1] = "";
     switch (word) {
     case WORD_PREFIX:
         snprintf(out, size, "%.*s", PREFIX_CHARS_MAX, name->prefix);
         break;
     case WORD_TIME:
-        write_time(name->date_us, digits);
+        warc_write_date_digits(digits, TIME_DIGITS, name->date_us); /* 20261116071947123 */
         snprintf(out, size, "%s", digits);
         break;
     case WORD_SERIAL:

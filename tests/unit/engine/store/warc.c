@@ -78,6 +78,15 @@ TEST(dates_are_in_utc_with_microseconds)
     CHECK_STR(date, "1970-01-01T00:00:00.000000Z");
 }
 
+TEST(dates_are_also_digits_alone)
+{
+    char digits[WARC_DATE_DIGITS + 1] = "";
+    warc_write_date_digits(digits, 14, UINT64_C(1709210096123457));
+    CHECK_STR(digits, "20240229123456");
+    warc_write_date_digits(digits, WARC_DATE_DIGITS, UINT64_C(1709210096123457));
+    CHECK_STR(digits, "20240229123456123457");
+}
+
 TEST(a_response_has_all_its_fields)
 {
     struct warc_id info = {"urn:uuid:11111111-1111-4111-8111-111111111111"};
