@@ -1,6 +1,5 @@
 #include "engine/archive/cdxj.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "engine/url/utf8.h"
@@ -65,9 +64,12 @@ static void put_member(struct output *out, struct slice name, struct slice value
 
 static void put_number(struct output *out, struct slice name, uint64_t value)
 {
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    put_member(out, name, (struct slice){digits, (size_t)len});
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    put_member(out, name, (struct slice){digits + at, sizeof digits - at});
 }
 
 size_t cdxj_write(char *buffer, const struct cdxj *entry)

@@ -49,7 +49,7 @@ static void begin_file(struct index_notes *notes, const struct index_notes_optio
 /* False: the error is set. */
 static bool add_note(struct index_notes *notes, const struct note *note)
 {
-    char date[WARC_DATE_CHARS], timestamp[WARC_TIMESTAMP_CHARS], status[16], digest[FINGERPRINT_BASE32_CHARS];
+    char timestamp[WARC_TIMESTAMP_CHARS], status[16], digest[FINGERPRINT_BASE32_CHARS];
     bool is_revisit = note->kind == NOTE_REVISIT;
     struct cdxj line = {.timestamp = {timestamp, sizeof timestamp},
                         .url = note->url,
@@ -57,8 +57,7 @@ static bool add_note(struct index_notes *notes, const struct note *note)
                         .filename = slice_of(notes->name),
                         .length = note->length,
                         .offset = note->offset};
-    warc_write_date(date, note->date_us);
-    warc_head_timestamp((struct slice){date, sizeof date}, timestamp);
+    warc_write_date_digits(timestamp, sizeof timestamp, note->date_us);
     if (!is_revisit)
         line.status = (struct slice){status, (size_t)snprintf(status, sizeof status, "%d", note->status)};
     if (note->has_digest) {

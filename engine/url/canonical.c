@@ -143,8 +143,11 @@ static void strip_session(struct url *url, size_t (*match)(struct slice text))
     }
 }
 
+/* Every session id has a '=', and hardly any URL has one. */
 static void strip_sessions(struct url *url)
 {
+    if (!memchr(url->text + url->path, '=', (size_t)(url->fragment - url->path)))
+        return;
     strip_session(url, match_session);
     strip_session(url, match_sid);
     strip_session(url, match_asp);
