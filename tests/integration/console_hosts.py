@@ -148,7 +148,7 @@ def test_hold_and_release():
 
 def test_drop():
     """Exactly the URLs of that host are logged as dropped; the others are fetched, and the crawl ends."""
-    for tuning in {}, TWO_LOOPS, merge(TINY, TWO_LOOPS):
+    for tuning in {}, merge(TINY, TWO_LOOPS):
         with Web(*WEB) as web, Running(web, merge(POLITE, tuning)) as crawl:
             key = long_queue(crawl)
             order(crawl, "hold", host=key)

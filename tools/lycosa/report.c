@@ -17,8 +17,8 @@
 #include "tools/lycosa/commands.h"
 
 enum { OPTION_OUTPUT = COMMAND_LONG, OPTION_DATA, OPTION_TASK, OPTION_COMPARE };
-/* A line that does not fit is none: it is dropped. The buffer stays in the cache of the second level. */
-enum { READ_BYTES = 512 << 10, PATH_BYTES = 4096, SUMMARY_BYTES = 1 << 20 };
+/* A line that does not fit is none: it is dropped. */
+enum { READ_BYTES = 4 << 20, PATH_BYTES = 4096, SUMMARY_BYTES = 1 << 20 };
 
 static const struct command_option options[] = {
     {OPTION_OUTPUT, "output", "FILE",
