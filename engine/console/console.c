@@ -64,12 +64,15 @@ static bool read_token(struct guard *guard, const char *path, struct tuning_erro
     FILE *file = fopen(path, "re");
     if (!file)
         return refuse(error, "control.token-file: %s: %s", path, strerror(errno));
-    bool has_line = fgets(guard->token, sizeof guard->token, file);
+    char line[GUARD_TOKEN_CHARS + 3]; /* one character too many shows */
+    bool has_line = fgets(line, sizeof line, file);
     fclose(file);
-    guard->token[has_line ? strcspn(guard->token, "\r\n") : 0] = '\0';
-    if (strlen(guard->token) < TOKEN_CHARS_MIN)
-        return refuse(error, "control.token-file: the first line of %s must have %d to %d characters", path,
+    size_t len = has_line ? strcspn(line, "\r\n") : 0;
+    line[len] = '\0';
+    if (len < TOKEN_CHARS_MIN || len > GUARD_TOKEN_CHARS || strpbrk(line, "\"\\"))
+        return refuse(error, "control.token-file: the first line of %s must have %d to %d characters, without quotes", path,
                       TOKEN_CHARS_MIN, GUARD_TOKEN_CHARS);
+    memcpy(guard->token, line, len + 1);
     return true;
 }
 

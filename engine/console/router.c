@@ -1,5 +1,6 @@
 #include "engine/console/router.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,13 +74,15 @@ static void write_samples(FILE *out, const struct recent_level *level, uint64_t 
     fputs("}}\n", out);
 }
 
+/* A number in the query, if it is there. False: it is none, or too long. */
 static bool read_number(const struct console_request *request, const char *name, uint64_t *number)
 {
-    char text[24], *end;
+    char text[64], *end;
     if (!console_request_value(request, name, text, sizeof text))
         return true;
+    errno = 0;
     *number = strtoull(text, &end, 10);
-    return *end == '\0' && end != text && text[0] != '-';
+    return errno == 0 && *end == '\0' && end != text && text[0] != '-';
 }
 
 static void answer_samples(struct console *console, const struct console_request *request,
@@ -93,6 +96,7 @@ static void answer_samples(struct console *console, const struct console_request
         return;
     }
     uint64_t first = recent_first(level);
+    after = after < level->count ? after : level->count; /* there is nothing behind the last */
     write_samples(response->out, level, after >= first ? after + 1 : first);
 }
 
@@ -112,7 +116,8 @@ static void answer_tuning(struct console *console, const struct console_request 
     crawl_return_tuning(console->crawl);
 }
 
-/* Every order is a line: when, who, what, and how it was answered. */
+/* Every order is a line: when, who, what, and how it was answered. Only of those who may give orders, and of paths that there
+ * are: others could fill the disk, or write lines of their own. */
 static void log_order(struct console *console, const struct console_request *request,
                       const struct console_response *response)
 {
@@ -192,7 +197,7 @@ static struct slice unknown_name(const struct route *route, const struct console
     return console_request_unknown(request, list);
 }
 
-static void route(struct console *console, const struct console_request *request, struct console_response *response)
+void router_answer(struct console *console, const struct console_request *request, struct console_response *response)
 {
     const char *why = "", *methods;
     unsigned refused = guard_check_sender(&console->guard, request, &why);
@@ -215,12 +220,7 @@ static void route(struct console *console, const struct console_request *request
         console_response_fail(response, 400, "%s takes no '%.*s'", found->path, (int)unknown.len, unknown.ptr);
     else
         found->answer(console, request, response);
-}
-
-void router_answer(struct console *console, const struct console_request *request, struct console_response *response)
-{
-    route(console, request, response);
-    if (strcmp(request->method, "GET") != 0 && !response->is_pending)
+    if (!refused && found->need == GUARD_ORDER && !response->is_pending)
         log_order(console, request, response);
 }
 

@@ -12,6 +12,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "lockfree/clock.h"
+
+/* A connection. One that sends a byte now and then is never silent, but holds a place all the same. */
+struct server_peer {
+    struct server_peer *next;
+    int fd;
+    uint64_t since_ns; /* when it began to be due to send a request; 0: it has sent it */
+};
+
 /* A request while its body comes in, and until it is answered. */
 struct server_exchange {
     struct server_exchange *next; /* among those that wait */
@@ -80,7 +89,7 @@ static void end_stream(void *argument)
     free(stream);
 }
 
-/* NULL: no memory. The text of the response becomes the stream's. */
+/* NULL: no memory. The text of the response becomes the stream's in any case. */
 static struct MHD_Response *begin_stream(struct server *server, struct MHD_Connection *connection,
                                          struct console_response *response)
 {
@@ -98,7 +107,11 @@ static struct MHD_Response *begin_stream(struct server *server, struct MHD_Conne
     response->text = NULL;
     server->streams = stream;
     server->stream_count++;
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SERVER_EVENT_BYTES, read_stream, stream, end_stream);
+    struct MHD_Response *made =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SERVER_EVENT_BYTES, read_stream, stream, end_stream);
+    if (!made)
+        end_stream(stream);
+    return made;
 }
 
 static void add_fields(struct MHD_Response *made, const struct console_response *response)
@@ -248,6 +261,44 @@ static void take_body(struct server_exchange *exchange, const char *bytes, size_
     exchange->len += len;
 }
 
+static struct server_peer *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static void on_connection(void *owner, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct server *server = owner;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        struct server_peer *peer = info ? malloc(sizeof *peer) : NULL;
+        if (peer) {
+            *peer = (struct server_peer){.next = server->peers, .fd = info->connect_fd, .since_ns = clock_now_ns()};
+            server->peers = peer;
+        }
+        *context = peer;
+    } else if (*context) {
+        struct server_peer **at = &server->peers;
+        while (*at != *context)
+            at = &(*at)->next;
+        *at = (*at)->next;
+        free(*context);
+    }
+}
+
+/* Ends the connections of those that take too long to ask. */
+static void cut_slow_peers(struct server *server)
+{
+    uint64_t now_ns = clock_now_ns();
+    for (struct server_peer *peer = server->peers; peer; peer = peer->next)
+        if (peer->since_ns && now_ns - peer->since_ns > SERVER_REQUEST_S * CLOCK_NS_PER_S) {
+            shutdown(peer->fd, SHUT_RDWR); /* libmicrohttpd sees the end, and closes it */
+            peer->since_ns = 0;
+        }
+}
+
 /* Called once for the head, once for each piece of the body, and once at its end. */
 static enum MHD_Result on_request(void *owner, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *bytes, size_t *len,
@@ -264,6 +315,9 @@ static enum MHD_Result on_request(void *owner, struct MHD_Connection *connection
         *len = 0;
         return MHD_YES;
     }
+    struct server_peer *peer = peer_of(connection);
+    if (peer)
+        peer->since_ns = 0;
     return answer(owner, connection, &(struct asked){method, path, exchange});
 }
 
@@ -271,7 +325,10 @@ static void on_done(void *owner, struct MHD_Connection *connection, void **state
                     enum MHD_RequestTerminationCode why)
 {
     struct server_exchange *exchange = *state;
-    (void)owner, (void)connection, (void)why;
+    struct server_peer *peer = peer_of(connection);
+    (void)owner, (void)why;
+    if (peer)
+        peer->since_ns = clock_now_ns(); /* for the next one */
     if (exchange)
         free(exchange->body);
     free(exchange);
@@ -291,7 +348,8 @@ static struct MHD_Daemon *start_daemon(struct server *server, int listener)
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVER_CONNECTIONS_MAX,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_SILENCE_S,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(2 * SERVER_HEAD_BYTES_MAX),
-                            MHD_OPTION_NOTIFY_COMPLETED, on_done, server, MHD_OPTION_END);
+                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_done,
+                            server, MHD_OPTION_END);
 }
 
 /* An address and port for bind; its length, or 0 if the text is no address. */
@@ -394,6 +452,7 @@ void server_turn(struct server *server, int wait_ms)
         wait_ms = SERVER_PENDING_MS;
     poll(watched, 2, wait_ms);
     wake_pending(server);
+    cut_slow_peers(server);
     for (int i = 0; i < 2; i++)
         if (server->daemons[i])
             MHD_run(server->daemons[i]);

@@ -10,6 +10,7 @@
 struct MHD_Daemon;
 struct server_stream;
 struct server_exchange;
+struct server_peer;
 
 /* Each bound keeps an operator's door from becoming a burden for the crawl. */
 enum {
@@ -17,7 +18,8 @@ enum {
     SERVER_STREAMS_MAX = 16,
     SERVER_HEAD_BYTES_MAX = 16 << 10,
     SERVER_BODY_BYTES_MAX = 1 << 20,
-    SERVER_SILENCE_S = 10,  /* to send a request, or to take an answer */
+    SERVER_SILENCE_S = 10,  /* without a byte from or to a client */
+    SERVER_REQUEST_S = 20,  /* until a request is there, from the connection or the answer before it on */
     SERVER_EVENT_BYTES = 4096,
     SERVER_EVENTS = 16,  /* a reader that is further behind misses some */
     SERVER_PENDING_MS = 10, /* after which a request that waits is asked again */
@@ -33,6 +35,7 @@ struct server {
     struct server_stream *streams;
     unsigned stream_count;
     struct server_exchange *pending; /* requests that wait for their answer */
+    struct server_peer *peers;       /* a member for each connection */
     uint64_t event_count;
     struct server_event {
         size_t len;

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -184,6 +185,10 @@ def test_strangers_are_refused():
                 assert fields["X-Content-Type-Options"] == "nosniff" and "default-src 'none'" in fields["Content-Security-Policy"]
                 assert status == 200 or "error" in json.loads(text), text
             assert crawl.crawl()["phase"] == "running"
+            for path in ("/x%0A2026-01-01T00:00:00Z%09token%09POST%20/api/v1/stop%09200%0A", "/api/v1/stop"):
+                assert crawl.ask("POST", path, {"Host": "evil.example"}, token=False)[0] == 403
+            log = crawl.directory / "events.log"
+            assert not log.exists() or not log.read_text(), "those who may give no orders write no lines"
             assert crawl.ask("PATCH", "/api/v1/tuning", body="x" * (1 << 20 | 1))[0] == 413
             assert (crawl.directory / "control.sock").stat().st_mode & 0o777 == 0o600
             assert (crawl.directory / "control.json").stat().st_mode & 0o777 == 0o600
@@ -229,6 +234,38 @@ def test_bad_clients():
             assert crawl.fetched() == sorted(web.truth())
         text, violations = web.audit(*AUDIT)
         assert violations == 0, text
+
+
+def test_slow_clients():
+    """Those who take for ever to ask do not keep others out: 64 of them take all places, and lose them."""
+    with Web("--hosts", "5", "--pages", "5") as web:
+        with Running(web, merge(RUDE, {"net": {"bandwidth": "1KB"}})) as crawl:
+            slow = [socket.create_connection(("127.0.0.1", crawl.port)) for _ in range(64)]
+            is_over = threading.Event()
+
+            def drip():
+                while not is_over.wait(1):
+                    for client in slow:
+                        try:
+                            client.sendall(b"G")
+                        except OSError:
+                            pass
+            feeder = threading.Thread(target=drip)
+            feeder.start()
+            try:
+                wait_until(lambda: answers(crawl), "a place for somebody else", 90)
+            finally:
+                is_over.set()
+                feeder.join()
+                for client in slow:
+                    client.close()
+
+
+def answers(crawl):
+    try:
+        return crawl.ask("GET", "/healthz")[0] == 200
+    except OSError:
+        return False
 
 
 def series(text):
@@ -283,4 +320,4 @@ def scrape(crawl, found):
 
 if __name__ == "__main__":
     main([test_pause_and_resume, test_random_orders, test_tuning, test_strangers_are_refused, test_listen_is_checked,
-          test_bad_clients, test_metrics])
+          test_bad_clients, test_slow_clients, test_metrics])

@@ -66,6 +66,25 @@ TEST(wrong_requests_are_told_apart)
     free(response.text);
 }
 
+/* A number behind the last sample, the largest there is among them, asks for nothing. */
+TEST(there_is_nothing_behind_the_last_sample)
+{
+    CHECK(recent_init(&console.history));
+    recent_add(&console.history, &(struct sample){0});
+    static const char *const behind[] = {"after=1", "after=2", "after=18446744073709551615"};
+    for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {
+        CHECK_INT(ask("GET", "/api/v1/samples", behind[i]), 200);
+        CHECK(strstr(response.text, "\"first\": 2,") && strstr(response.text, "\"pages\": []"));
+        free(response.text);
+    }
+    CHECK_INT(ask("GET", "/api/v1/samples", "after=0"), 200);
+    CHECK(strstr(response.text, "\"pages\": [0]"));
+    free(response.text);
+    CHECK_INT(ask("GET", "/api/v1/samples", "after=99999999999999999999"), 400);
+    free(response.text);
+    recent_fini(&console.history);
+}
+
 TEST(orders_reach_the_crawl)
 {
     CHECK_INT(ask("POST", "/api/v1/pause", ""), 200);
