@@ -85,8 +85,8 @@ void wheel_init(struct wheel *wheel, void *memory, const struct wheel_options *o
     uint64_t *bits0 = memory, *bits1 = bits0 + BITS_WORDS(SLOTS0);
     uint32_t *slots = (uint32_t *)(bits1 + BITS_WORDS(SLOTS1));
     *wheel = (struct wheel){
-        .bits0 = {bits0, bits0 + SLOTS0 / 64, SLOTS0},
-        .bits1 = {bits1, bits1 + SLOTS1 / 64, SLOTS1},
+        .bits0 = {.words = bits0, .summary = bits0 + SLOTS0 / 64, .slots = SLOTS0},
+        .bits1 = {.words = bits1, .summary = bits1 + SLOTS1 / 64, .slots = SLOTS1},
         .level0 = slots,
         .level1 = slots + SLOTS0,
         .chunks = (struct wheel_chunk *)((char *)memory + slots_bytes()),
