@@ -12,7 +12,7 @@ fail() {
     exit 1
 }
 
-for wrong in --frobnicate "--batch 0" "--batch 100000000" "--group 0" "--group 17" "--repeats 0" rocks; do
+for wrong in --frobnicate "--batch 0" "--batch 100000000" "--group 0" "--group 65" "--repeats 0" rocks; do
     code=0
     # shellcheck disable=SC2086
     "$bench" $wrong >"$work/out" 2>"$work/err" || code=$?
@@ -27,13 +27,13 @@ for name in signatures bloom mercator offline; do
     grep -q "^$name " "$work/table" || fail "no row $name: $(cat "$work/table")"
     grep -q "^{\"name\":\"$name\",.*}$" "$work/json" || fail "no JSON of $name: $(cat "$work/json")"
 done
-# 20,000 and six times 1,000: 8 bytes each, and less than a byte for the rest.
+# 20,000 and six times 1,000: 8 bytes each, and less than a byte for the rest; the newest may still be in memory alone.
 python3 - "$work/json" <<'PYTHON' || fail "wrong figures: $(cat "$work/json")"
 import json
 import sys
 rows = {row["name"]: row for row in map(json.loads, open(sys.argv[1]))}
 assert all(row["ns"] > 0 and row["min"] <= row["ns"] <= row["max"] for row in rows.values())
-assert 8 < rows["mercator"]["disk"] < 9, rows["mercator"]
+assert 20 / 26 * 8 < rows["mercator"]["disk"] < 9, rows["mercator"]
 assert rows["signatures"]["disk"] == 0
 assert 1 < rows["offline"]["amplification"] < rows["mercator"]["amplification"]
 PYTHON
