@@ -63,6 +63,7 @@ static struct end_facts facts_of(const struct crawl *crawl, uint64_t now_ns)
     for (unsigned i = 0; i < crawl->loop_count; i++) {
         held += lf_load(&crawl->loops[i].frontier.states[HOST_HELD], relaxed);
         facts.pages += stats_get(&crawl->loops[i].stats.pages);
+        facts.visits += stats_get(&crawl->loops[i].stats.visits);
         facts.visits_open += stats_get(&crawl->loops[i].stats.connections);
         facts.is_out_of_names |= stats_get(&crawl->loops[i].stats.names_out_since_ns) != 0;
         facts.has_failed |= lf_load(&crawl->loops[i].has_failed, relaxed);

@@ -32,8 +32,9 @@ const char *end_name(enum crawl_end why)
 }
 
 /* A loop admits a URL (urls_in) before it hands it over, and counts a URL as finished (urls_out) after
- * everything that it led to was admitted. So does one whose URL turns out to be known (urls_known). All finished counts are read before any admitted count: a URL whose
- * end we see has its links among those we then count. So if the sums are equal, nothing is left.
+ * everything that it led to was admitted. So does one whose URL turns out to be known (urls_known). All finished
+ * counts are read before any admitted count: a URL whose end we see has its links among those we then count. So
+ * if the sums are equal, nothing is left.
  *
  * A1 pairs with R1 in stats_count_out, A2 with R2 in stats_count_known. Acquire keeps the later loads of urls_in
  * behind them. */
@@ -61,23 +62,25 @@ static void set(struct end *end, enum crawl_phase phase, enum crawl_end why)
     end->phase = phase;
 }
 
-/* Whether no visit was open for longer than crawl.max-idle. */
-static bool is_idle(struct end *end, const struct end_facts *facts, const struct crawl_tuning_live *tuning)
+/* Adds the time since the last look to what no visit was open for. */
+static void mind_idleness(struct end *end, const struct end_facts *facts, uint64_t since_look_ns)
 {
-    uint64_t max_ns = tuning->max_idle_ns;
-    if (facts->visits_open || facts->is_out_of_names || facts->hosts_held || !end->busy_ns)
-        end->busy_ns = facts->now_ns;
-    return max_ns && facts->now_ns - end->busy_ns >= max_ns;
+    bool has_visited = facts->visits_open || facts->visits != end->visits;
+    end->visits = facts->visits;
+    if (has_visited || facts->is_out_of_names || facts->hosts_held || end->phase == CRAWL_PAUSED)
+        end->idle_ns = 0;
+    else
+        end->idle_ns += since_look_ns < END_LOOK_NS ? since_look_ns : END_LOOK_NS;
 }
 
 /* Before anything else is decided: the time since the last look belongs to the phase that was. */
-static void mind_pause(struct end *end, const struct end_facts *facts)
+static void mind_time(struct end *end, const struct end_facts *facts)
 {
-    if (end->phase == CRAWL_PAUSED) {
-        end->paused_ns += facts->now_ns - end->look_ns;
-        end->busy_ns = facts->now_ns;
-    }
+    uint64_t since_look_ns = end->look_ns ? facts->now_ns - end->look_ns : 0;
     end->look_ns = facts->now_ns;
+    mind_idleness(end, facts, since_look_ns);
+    if (end->phase == CRAWL_PAUSED)
+        end->paused_ns += since_look_ns;
     if (end->phase == CRAWL_RUNNING || end->phase == CRAWL_PAUSED)
         end->phase = facts->is_paused ? CRAWL_PAUSED : CRAWL_RUNNING;
 }
@@ -95,7 +98,7 @@ static void while_running(struct end *end, const struct end_facts *facts,
         set(end, CRAWL_STOPPING, CRAWL_END_TIME);
     else if (tuning->max_pages && facts->pages >= tuning->max_pages)
         set(end, CRAWL_STOPPING, CRAWL_END_PAGES);
-    else if (is_idle(end, facts, tuning))
+    else if (tuning->max_idle_ns && end->idle_ns >= tuning->max_idle_ns)
         set(end, CRAWL_STOPPING, facts->pages ? CRAWL_END_IDLE : CRAWL_END_NOTHING);
     if (end->phase == CRAWL_STOPPING)
         end->stop_by_ns = facts->now_ns + tuning->stop_within_ns;
@@ -103,7 +106,7 @@ static void while_running(struct end *end, const struct end_facts *facts,
 
 void end_decide(struct end *end, const struct end_facts *facts, const struct crawl_tuning_live *tuning)
 {
-    mind_pause(end, facts);
+    mind_time(end, facts);
     if (facts->disk_error)
         set(end, CRAWL_ENDING, is_full(facts->disk_error) ? CRAWL_END_DISK_FULL : CRAWL_END_FAILED);
     else if (facts->has_failed)

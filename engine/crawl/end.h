@@ -32,10 +32,14 @@ enum crawl_end {
     CRAWL_END_BAD_TUNING, /* never begun: a value in the tuning file cannot be used */
 };
 
+/* The time between two looks that are further apart, say because the disk held up the caller, counts as this much. */
+enum { END_LOOK_NS = 100 * 1000 * 1000 };
+
 struct end_facts {
     uint64_t now_ns;
     uint64_t begin_ns; /* of the crawl */
     uint64_t pages;
+    uint64_t visits; /* begun so far */
     uint64_t visits_open;
     unsigned stops;   /* how often the crawl was told to stop */
     int disk_error;   /* negative errno; 0: none */
@@ -51,12 +55,13 @@ struct end {
     enum crawl_phase phase;
     enum crawl_end why;
     uint64_t stop_by_ns; /* STOPPING: when what is in flight is cut off */
-    uint64_t busy_ns;    /* the last moment at which a visit was open */
+    uint64_t idle_ns;    /* for how long no visit was open */
+    uint64_t visits;     /* begun, at the last look */
     uint64_t look_ns;    /* the last call of end_decide */
     uint64_t paused_ns;  /* how long the crawl was paused, in all */
 };
 
-/* Looks at the facts and moves the phase on. */
+/* Looks at the facts and moves the phase on. To be called every END_LOOK_NS or so. */
 void end_decide(struct end *end, const struct end_facts *facts, const struct crawl_tuning_live *tuning);
 
 /* Whether every URL that was admitted is finished. Called while the loops run. */

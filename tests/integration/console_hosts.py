@@ -149,11 +149,11 @@ def test_hold_and_release():
     """No request comes to a host that is held, not even for robots.txt; the crawl waits for it, and says so."""
     for tuning in {}, TWO_LOOPS:
         with Web(*WEB) as web:
-            with Running(web, merge(POLITE, tuning, {"crawl": {**tuning.get("crawl", {}), "max-idle": "1s"}})) as crawl:
+            with Running(web, merge(POLITE, tuning, {"crawl": {**tuning.get("crawl", {}), "max-idle": "5s"}})) as crawl:
                 key = hold_one(crawl, lambda key: hold_twice(crawl, key))
                 before = len(requests_to(web, key))
                 wait_until(lambda: crawl.crawl()["queued"] == details(crawl, key)["queued"], "all others to be done", 200)
-                time.sleep(2.5)  # longer than crawl.max-idle: the crawl waits for its operator
+                time.sleep(7)  # longer than crawl.max-idle: the crawl waits for its operator
                 assert len(requests_to(web, key)) == before
                 now = crawl.crawl()
                 assert now["phase"] == "running" and now["hosts_held"] == 1, now
