@@ -16,7 +16,7 @@ from console import AUDIT, POLITE, Running  # noqa: E402
 from crawl_resume import covered_us  # noqa: E402
 from simulated import BUILD, IMPATIENT, RUDE, Crawl, Web, main, merge, outcome_of, wait_until  # noqa: E402
 
-WEB = ["--hosts", "20", "--pages", "30", "--seed", "9", "--rtt-ms", "40", "--crawl-delay-ms", "100"]
+WEB = ["--hosts", "20", "--pages", "14", "--seed", "9", "--rtt-ms", "40", "--crawl-delay-ms", "100"]
 TWO_LOOPS = {"crawl": {"threads": "2", "pin": "no"}}
 TINY = {"memory": {"frontier": "1MiB", "hosts": "16"}}  # URLs wait on disk, in both ways
 
@@ -62,25 +62,27 @@ def top(crawl, by="queue"):
     return json.loads(text)
 
 
-def long_queue(crawl, least=5):
-    """A host that has many URLs to go."""
-    wait_until(lambda: top(crawl)["hosts"] and top(crawl)["hosts"][0]["queued"] > least, "a queue")
-    return top(crawl)["hosts"][0]["key"]
+def long_queues(crawl):
+    """Hosts that have many URLs to go, and answer: others are given patience in place of visits, and have the longest queues."""
+    return [row["key"] for row in top(crawl)["hosts"] if row["queued"] > 5 and row["bytes"] > 0]
+
+
+def pause_at_queues(crawl):
+    """Pauses the crawl while some host has a long queue: on a quick machine all may have been fetched before the order comes."""
+    while True:
+        wait_until(lambda: long_queues(crawl), "a queue")
+        crawl.ctl("pause")
+        keys = long_queues(crawl)
+        if keys:
+            return keys[0]
+        crawl.ctl("resume")
 
 
 def hold_one(crawl, hold):
-    """Has hold(KEY) hold a host that has many URLs to go. The crawl pauses meanwhile: on a quick machine it may have fetched them all
-    before the order comes."""
-    key = None
-    while not key:
-        long_queue(crawl)
-        crawl.ctl("pause")
-        # one that answers: others are given patience in place of visits, and have the longest queues
-        keys = [row["key"] for row in top(crawl)["hosts"] if row["queued"] > 5 and row["bytes"] > 0]
-        if keys:
-            key = keys[0]
-            hold(key)
-        crawl.ctl("resume")
+    """Has hold(KEY) hold a host that has many URLs to go."""
+    key = pause_at_queues(crawl)
+    hold(key)
+    crawl.ctl("resume")
     wait_until(lambda: details(crawl, key)["state"] == "held", "its visit to end", 30)
     return key
 
@@ -98,7 +100,6 @@ def requests_to(web, key):
 def test_looking():
     """What the console tells of hosts, and how it refuses what is none."""
     with Web(*WEB) as web, Running(web, merge(POLITE, TWO_LOOPS)) as crawl:
-        key = long_queue(crawl)
         for by, field in ("queue", "queued"), ("bytes", "bytes"), ("time", "spent_ms"):
             wait_until(lambda: len(top(crawl, by)["hosts"]) > 3, by)
             rows = top(crawl, by)["hosts"]
@@ -107,9 +108,8 @@ def test_looking():
             if by != "queue":  # counters only grow while the list is made
                 assert all(a * 1.2 + 1e6 >= b for a, b in zip(values, values[1:])), values
         assert all(row["failures"] > 0 for row in top(crawl, "failures")["hosts"])
-        crawl.ctl("pause")
+        key = pause_at_queues(crawl)
         wait_until(lambda: crawl.crawl()["requests"] == (time.sleep(1.2), crawl.crawl()["requests"])[1], "the pause")
-        key = long_queue(crawl)
         host = details(crawl, key)
         assert host["key"] == key and host["state"] in ("resting", "ready") and host["why"], host
         assert host["address"].startswith("127.") and host["robots_age_ms"] >= 0 and host["visits"] > 0, host
@@ -241,7 +241,7 @@ def test_bad_file():
     """A file that cannot be read is no reason to visit hosts that may be held."""
     with Web(*WEB) as web:
         with Running(web, POLITE) as crawl:
-            long_queue(crawl)
+            wait_until(lambda: long_queues(crawl), "a queue")
             crawl.ctl("stop")
             crawl.process.communicate(timeout=60)
         (crawl.directory / "state" / "held").write_text("# by hand\n\nhost nonsense\n")
