@@ -319,6 +319,19 @@ static void check_repeats(struct websim_audit *audit)
     }
 }
 
+/* When it was closed: at the latest when its crawler was killed. A server that is busy, or lets an answer wait, hears of
+ * that later. */
+static uint64_t close_of(const struct websim_audit *audit, const struct websim_audit_connection *connection)
+{
+    uint64_t close_ns = connection->close;
+    for (size_t i = 0; i < audit->options.killed_count; i++) {
+        uint64_t at_ns = audit->options.killed[i].at_ns;
+        if (at_ns >= connection->open && at_ns < close_ns)
+            close_ns = at_ns;
+    }
+    return close_ns;
+}
+
 /* Connections in the order of host or address, then opening: never more than `most` at a time. */
 static void check_connections(struct websim_audit *audit, enum websim_rule rule, bool per_address,
                               uint64_t most)
@@ -346,7 +359,7 @@ static void check_connections(struct websim_audit *audit, enum websim_rule rule,
                                                .url = UINT64_MAX,
                                                .host = connection->host,
                                                .address = connection->address});
-        closes[active++] = connection->close;
+        closes[active++] = close_of(audit, connection);
     }
     free(closes);
 }

@@ -425,6 +425,22 @@ TEST(a_killed_crawler_may_forget_what_it_has_just_heard)
     }
 }
 
+/* The server may hear late that a connection ended with its crawler; but no kill excuses what one process did. */
+TEST(connections_end_when_their_crawler_is_killed)
+{
+    static const struct {
+        uint64_t killed_ms;
+        unsigned violations;
+    } cases[] = {{12, 0}, {24, 0}, {29, 2}, {35, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct websim_audit_options options = killed_at(cases[i].killed_ms, 0);
+        begin();
+        visit(3, 0, 3); /* until 30 */
+        visit(3, 25, 1);
+        CHECK_INT(judge(&options), cases[i].violations);
+    }
+}
+
 TEST(the_worst_cases_are_kept_in_order)
 {
     struct websim_audit_options options = {.delay_ns = 1000 * MS, .robots_known = true};
