@@ -122,8 +122,9 @@ def test_looking():
         assert all(row["failures"] > 0 for row in top(crawl, "failures")["hosts"])
         key = pause_at_queues(crawl)
         wait_until(lambda: crawl.crawl()["requests"] == (time.sleep(1.2), crawl.crawl()["requests"])[1], "the pause")
+        wait_until(lambda: details(crawl, key)["state"] in ("resting", "ready"), "its visit to end", 30)
         host = details(crawl, key)
-        assert host["key"] == key and host["state"] in ("resting", "ready") and host["why"], host
+        assert host["key"] == key and host["why"], host
         assert host["address"].startswith("127.") and host["robots_age_ms"] >= 0 and host["visits"] > 0, host
         assert host["pages"] > 0 and host["bytes"] > 0 and host["in_memory"] == host["queued"], host
         assert len(host["queue"]) == min(100, host["queued"]) and all(host_of(url) == key for url in host["queue"]), host

@@ -319,19 +319,6 @@ static void check_repeats(struct websim_audit *audit)
     }
 }
 
-/* When it was closed: at the latest when its crawler was killed. A server that is busy, or lets an answer wait, hears of
- * that later. */
-static uint64_t close_of(const struct websim_audit *audit, const struct websim_audit_connection *connection)
-{
-    uint64_t close_ns = connection->close;
-    for (size_t i = 0; i < audit->options.killed_count; i++) {
-        uint64_t at_ns = audit->options.killed[i].at_ns;
-        if (at_ns >= connection->open && at_ns < close_ns)
-            close_ns = at_ns;
-    }
-    return close_ns;
-}
-
 /* Connections in the order of host or address, then opening: never more than `most` at a time. */
 static void check_connections(struct websim_audit *audit, enum websim_rule rule, bool per_address,
                               uint64_t most)
@@ -359,9 +346,35 @@ static void check_connections(struct websim_audit *audit, enum websim_rule rule,
                                                .url = UINT64_MAX,
                                                .host = connection->host,
                                                .address = connection->address});
-        closes[active++] = close_of(audit, connection);
+        closes[active++] = connection->close;
     }
     free(closes);
+}
+
+/* The moment, or that at which a crawler that was alive at `begin_ns` was killed, if that was before. */
+static uint64_t end_with_crawler(const struct websim_audit_options *options, uint64_t begin_ns,
+                                 uint64_t end_ns)
+{
+    for (size_t i = 0; i < options->killed_count; i++) {
+        uint64_t at_ns = options->killed[i].at_ns;
+        if (at_ns >= begin_ns && at_ns < end_ns)
+            end_ns = at_ns;
+    }
+    return end_ns;
+}
+
+/* Requests and connections end with their crawler: a server that has much to do, or lets an answer wait, hears later of its
+ * death. */
+static void end_with_crawlers(struct websim_audit *audit)
+{
+    for (size_t i = 0; i < audit->request_count; i++) {
+        struct websim_audit_request *request = &audit->requests[i];
+        request->end = end_with_crawler(&audit->options, request->start, request->end);
+    }
+    for (size_t i = 0; i < audit->connection_count; i++) {
+        struct websim_audit_connection *connection = &audit->connections[i];
+        connection->close = end_with_crawler(&audit->options, connection->open, connection->close);
+    }
 }
 
 uint64_t websim_audit_judge(struct websim_audit *audit)
@@ -377,6 +390,7 @@ uint64_t websim_audit_judge(struct websim_audit *audit)
                              .lanes = options->connections_per_address,
                              .per_address = true};
     uint64_t violations = 0;
+    end_with_crawlers(audit);
     qsort(audit->requests, audit->request_count, sizeof *audit->requests, by_url);
     check_repeats(audit);
     qsort(audit->requests, audit->request_count, sizeof *audit->requests, by_host);

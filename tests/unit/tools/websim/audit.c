@@ -441,6 +441,25 @@ TEST(connections_end_when_their_crawler_is_killed)
     }
 }
 
+/* So do requests: a visit that the server was slow to end asks for no longer rest than it had from its crawler. */
+TEST(a_rest_begins_when_the_crawler_is_killed)
+{
+    static const struct {
+        uint64_t next_ms;
+        unsigned violations;
+    } cases[] = {{119, 0}, {139, 0}, {80, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct websim_audit_options options = killed_at(50, 0);
+        options.ratio_ppm = WEBSIM_PPM; /* as long as the visit took */
+        begin();
+        uint32_t connection = connect_at(0);
+        fetch(connection, url_of(3, WEBSIM_KIND_GONE, 7), 0, 110);
+        close_at(connection, 115);
+        visit(3, cases[i].next_ms, 1);
+        CHECK_INT(judge(&options), cases[i].violations);
+    }
+}
+
 TEST(the_worst_cases_are_kept_in_order)
 {
     struct websim_audit_options options = {.delay_ns = 1000 * MS, .robots_known = true};
