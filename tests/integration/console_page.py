@@ -149,8 +149,50 @@ def test_without_a_token_it_says_so():
         browser.wait("document.body.className === 'stale' && /no (news|answer)/.test(document.getElementById('phase').textContent)", "that the crawl is gone")
 
 
+def press(browser, selector):
+    browser.wait(f"(b => b && !b.disabled && b.offsetParent)(document.querySelector('{selector}'))", selector)
+    browser.run(f"document.querySelector('{selector}').click()")
+
+
+def test_its_buttons_steer_the_crawl():
+    """Hold, release and drop a host, add a seed: as an operator would, and the crawl does it."""
+    with Web("--hosts", "8", "--pages", "60") as web, Running(web, merge(POLITE, {"net": {"bandwidth": "20KB"}})) as crawl, Browser() as browser:
+        def held():
+            return json.loads(crawl.ask("GET", "/api/v1/hosts?by=queue")[2])["held"]["hosts"]
+
+        wait_until(lambda: crawl.crawl()["queued"] > 20, "a queue")
+        browser.open(page_of(crawl))
+        ready(browser)
+        press(browser, "#tops button")
+        key = browser.run("return document.getElementById('name').value")
+        press(browser, "[data-order=hold]")
+        wait_until(lambda: held() == [key], "the hold")
+        browser.wait("document.getElementById('said').textContent.includes('done')", "the answer")
+        press(browser, "[data-order=release]")
+        wait_until(lambda: held() == [], "the release")
+        browser.run("window.confirm = text => { window.asked = text; return false; }")
+        press(browser, "[data-order=drop]")
+        assert key in browser.run("return window.asked"), "it asks before it drops"
+        assert "dropped-by-operator" not in crawl.crawl()["outcomes"], "and takes no for an answer"
+        browser.run("window.confirm = () => true")
+        press(browser, "[data-order=drop]")
+        wait_until(lambda: crawl.crawl()["outcomes"].get("dropped-by-operator", 0) > 0, "the drop")
+        seed = key + "/a/page/that/nobody/links/to"
+        browser.run(f"document.getElementById('seeds').value = '{seed}\\nno URL\\n'")
+        press(browser, "#add")
+        browser.wait("document.getElementById('added').textContent.includes('\"accepted\": 1')", "the answer")
+        assert browser.run("return document.getElementById('seeds').value") == "" and crawl.crawl()["seeds"]["added"] == 1
+        press(browser, "#checkpoint")
+        browser.wait("document.getElementById('added').textContent.includes('epoch')", "the checkpoint")
+        browser.run("document.getElementById('name').value = 'nonsense'")
+        press(browser, "#asked")
+        browser.wait("document.getElementById('said').textContent.length > 10", "what is wrong with it")
+        assert [line for line in quiet(browser) if "404" not in line and "400" not in line] == []
+
+
 if __name__ == "__main__":
     if not is_installed():
         print("skipped: no chromium and chromium-driver (tools/setup --all)")
         sys.exit(77)
-    main([test_it_draws_what_the_crawl_says, test_it_fits_any_screen, test_names_of_strangers_do_nothing, test_without_a_token_it_says_so])
+    main([test_it_draws_what_the_crawl_says, test_it_fits_any_screen, test_names_of_strangers_do_nothing, test_without_a_token_it_says_so,
+          test_its_buttons_steer_the_crawl])
