@@ -23,7 +23,8 @@ def check_rate(crawl, rate):
     """What was received, by the crawl's own account: no more than the cap, and not much less."""
     measured = crawl.summary["bytes_received"] / crawl.summary["seconds"]
     assert measured <= 1.05 * rate, f"{measured:.0f} bytes/s with a cap of {rate}"
-    assert measured >= 0.75 * rate, f"{measured:.0f} bytes/s of a cap of {rate}"  # the machine may be busy
+    # The machine may be busy; half would be what one of two loops lets through.
+    assert measured >= 0.6 * rate, f"{measured:.0f} bytes/s of a cap of {rate}"
 
 
 def watch(crawl):
