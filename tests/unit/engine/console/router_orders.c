@@ -25,14 +25,7 @@ static unsigned ask(const char *path, const char *query, const char *body)
 
 static struct crawl *begin(void)
 {
-    struct crawl *crawl = trial_begin(&trial);
-    bool made;
-    CHECK(crawl_check_tuning(crawl, &trial.error) && crawl_scope_seeds(crawl, &trial.error));
-    CHECK(crawl_make_directory(crawl->directory, &made, &trial.error));
-    CHECK(crawl_make_places(crawl, &trial.error) && crawl_open_parts(crawl, &trial.error));
-    CHECK(crawl_begin_writing(crawl, &trial.error) && crawl_queue_seeds(crawl, &trial.error));
-    CHECK_INT(commit_now(&crawl->commit), 0);
-    loop_begin_epoch(&crawl->loops[0]);
+    struct crawl *crawl = trial_open(&trial);
     console.crawl = crawl;
     waits = (struct console_wait){0};
     return crawl;
@@ -48,15 +41,6 @@ static void finish(void)
     memset(&console, 0, sizeof console);
     trial_end(&trial);
     trial_fini(&trial);
-}
-
-static void turn(struct crawl *crawl)
-{
-    crawl_write(crawl, clock_now_ns());
-    crawl_keep_checkpoint(crawl, clock_now_ns());
-    crawl_keep_added(crawl, clock_now_ns());
-    ledger_adopt(&crawl->loops[0].ledger);
-    crawl_take_added(&crawl->loops[0]);
 }
 
 static unsigned orders_logged(void)
@@ -82,7 +66,7 @@ TEST(seeds_are_answered_when_they_are_committed)
     CHECK(response.is_pending);
     for (int i = 0; response.is_pending; i++) {
         CHECK(i < 10000);
-        turn(crawl);
+        trial_turn(crawl);
         CHECK_INT(ask("/api/v1/seeds", "lines=1", body), 200);
     }
     CHECK(strstr(text, "{\"accepted\": 1, \"known\": 1, \"out_of_scope\": 0, \"bad\": 1, \"lost\": 0, \"kept\": 0, \"rules\": {}, \"epoch\": "));
@@ -105,7 +89,7 @@ TEST(one_list_at_a_time_and_none_at_the_end)
     waits = (struct console_wait){0};
     CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/c"), 503);
     for (int i = 0; i < 1000; i++)
-        turn(crawl);
+        trial_turn(crawl);
     CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/c"), 503); /* its owner has not asked yet */
     waits = first;
     CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/b"), 200);
@@ -114,11 +98,11 @@ TEST(one_list_at_a_time_and_none_at_the_end)
     CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/c"), 200);
     console.added_asked_ns = 0; /* its owner has gone */
     for (int i = 0; i < 1000; i++)
-        turn(crawl);
+        trial_turn(crawl);
     waits = (struct console_wait){0};
     CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/d"), 200);
     for (int i = 0; i < 1000; i++)
-        turn(crawl);
+        trial_turn(crawl);
     gate_set_phase(&crawl->gate, CRAWL_ENDING);
     CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/d"), 200); /* it was taken before */
     CHECK(strstr(text, "\"accepted\": 1"));
@@ -135,7 +119,7 @@ TEST(a_checkpoint_is_answered_when_it_is_durable)
     CHECK_INT(ask("/api/v1/checkpoint", "", ""), 200);
     for (int i = 0; response.is_pending; i++) {
         CHECK(i < 20000);
-        turn(crawl);
+        trial_turn(crawl);
         poll(NULL, 0, 1); /* the sync has a thread of its own */
         CHECK_INT(ask("/api/v1/checkpoint", "", ""), 200);
     }

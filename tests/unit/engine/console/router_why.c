@@ -12,14 +12,7 @@ static char *text;
 
 static struct crawl *begin(void)
 {
-    struct crawl *crawl = trial_begin(&trial);
-    bool made;
-    CHECK(crawl_check_tuning(crawl, &trial.error) && crawl_scope_seeds(crawl, &trial.error));
-    CHECK(crawl_make_directory(crawl->directory, &made, &trial.error));
-    CHECK(crawl_make_places(crawl, &trial.error) && crawl_open_parts(crawl, &trial.error));
-    CHECK(crawl_begin_writing(crawl, &trial.error) && crawl_queue_seeds(crawl, &trial.error));
-    CHECK_INT(commit_now(&crawl->commit), 0);
-    loop_begin_epoch(&crawl->loops[0]);
+    struct crawl *crawl = trial_open(&trial);
     console.crawl = crawl;
     return crawl;
 }
@@ -36,21 +29,13 @@ static unsigned ask_once(const char *query, struct console_wait *wait)
     return response.status;
 }
 
-static void turn(struct crawl *crawl)
-{
-    crawl_write(crawl, clock_now_ns());
-    crawl_keep_checkpoint(crawl, clock_now_ns());
-    ledger_adopt(&crawl->loops[0].ledger);
-    crawl_answer_question(&crawl->loops[0]);
-}
-
 static unsigned ask(struct crawl *crawl, const char *query)
 {
     struct console_wait wait = {0};
     unsigned status = ask_once(query, &wait);
     for (int i = 0; response.is_pending; i++) {
         CHECK(i < 10000);
-        turn(crawl);
+        trial_turn(crawl);
         poll(NULL, 0, 1);
         status = ask_once(query, &wait);
     }
@@ -92,7 +77,7 @@ TEST(one_question_at_a_time_until_its_owner_has_gone)
     CHECK_INT(ask_once("url=http%3A%2F%2F127.0.0.1%2Fa", &first), 200);
     CHECK(response.is_pending);
     CHECK_INT(ask_once("url=http%3A%2F%2F127.0.0.1%2Fb", &second), 503);
-    turn(crawl);
+    trial_turn(crawl);
     CHECK_INT(ask_once("url=http%3A%2F%2F127.0.0.1%2Fb", &second), 503);
     console.question.asked_ns = 0;
     CHECK_INT(ask(crawl, "url=http%3A%2F%2F127.0.0.1%2Fb"), 200);

@@ -1,37 +1,10 @@
-/* Seeds that come while a crawl runs, and checkpoints and questions: the parts of the threads, taken one after the other in
- * one thread. That the threads agree is seen by whole crawls (tests/integration/console_orders.py). */
+/* Seeds that come while a crawl runs: the parts of the threads, taken one after the other in one thread. That the threads
+ * agree is seen by whole crawls (tests/integration/console_orders.py). */
 #include "tests/unit/engine/crawl/crawl_frame.h"
-
-#include <poll.h>
 
 #include "engine/crawl/limits.h"
 
 static struct trial trial;
-
-/* All that comes before the loops run. */
-static struct crawl *begin(void)
-{
-    struct crawl *crawl = trial_begin(&trial);
-    bool made;
-    CHECK(crawl_check_tuning(crawl, &trial.error) && crawl_scope_seeds(crawl, &trial.error));
-    CHECK(crawl_make_directory(crawl->directory, &made, &trial.error));
-    CHECK(crawl_make_places(crawl, &trial.error) && crawl_open_parts(crawl, &trial.error));
-    CHECK(crawl_begin_writing(crawl, &trial.error) && crawl_queue_seeds(crawl, &trial.error));
-    CHECK_INT(commit_now(&crawl->commit), 0);
-    loop_begin_epoch(&crawl->loops[0]);
-    return crawl;
-}
-
-/* A turn of the housekeeper, then one of the loop. */
-static void turn(struct crawl *crawl)
-{
-    crawl_write(crawl, clock_now_ns());
-    crawl_keep_checkpoint(crawl, clock_now_ns());
-    crawl_keep_added(crawl, clock_now_ns());
-    ledger_adopt(&crawl->loops[0].ledger);
-    crawl_answer_question(&crawl->loops[0]);
-    crawl_take_added(&crawl->loops[0]);
-}
 
 static struct added *add(struct crawl *crawl, const char *text)
 {
@@ -50,7 +23,7 @@ static void settle(struct crawl *crawl, const struct added *added)
 {
     for (int i = 0; is_pending(added); i++) {
         CHECK(i < 10000);
-        turn(crawl);
+        trial_turn(crawl);
     }
 }
 
@@ -67,7 +40,7 @@ TEST(each_line_has_its_fate_and_new_hosts_are_in_scope)
     snprintf(trial.tuning.fixed.scope.exclude, TUNING_LIST_BYTES, "/private/");
     trial.tuning.fixed.scope.mode = TUNING_SCOPE_HOSTS;
     trial_seed(&trial, "http://127.0.0.1/a");
-    struct crawl *crawl = begin();
+    struct crawl *crawl = trial_open(&trial);
     struct added *added = add(crawl, "http://127.0.0.1/a\nhttp://127.0.0.2/b\n192.0.2.1\nno where\nhttp://127.0.0.2/private/x\n");
     settle(crawl, added);
     CHECK_INT(lf_load(&added->state, relaxed), ADDED_DONE);
@@ -92,13 +65,13 @@ TEST(a_long_list_takes_several_turns)
     size_t len = 0;
     trial_init(&trial);
     trial_seed(&trial, "http://127.0.0.1/");
-    struct crawl *crawl = begin();
+    struct crawl *crawl = trial_open(&trial);
     FILE *out = open_memstream(&text, &len);
     for (unsigned i = 0; i < SEEDS; i++)
         fprintf(out, "http://127.%u.%u.1/\n", i / 200 % 200 + 1, i % 200 + 1);
     fclose(out);
     struct added *added = add(crawl, text);
-    turn(crawl);
+    trial_turn(crawl);
     CHECK(is_pending(added));
     settle(crawl, added);
     CHECK_INT(added_count(added, ADDED_ACCEPTED), SEEDS);
@@ -113,7 +86,7 @@ TEST(a_crawl_is_not_complete_while_seeds_are_behind_the_door)
     bool is_over = true;
     trial_init(&trial);
     trial_seed(&trial, "http://127.0.0.1/");
-    struct crawl *crawl = begin();
+    struct crawl *crawl = trial_open(&trial);
     CHECK(!crawl_shut_door(crawl)); /* the seed is not finished: the door stays open */
     finish_all(crawl);
     struct added *added = add(crawl, "http://127.0.0.1/late\n"), *second = added_create(SLICE("http://127.0.0.1/b"));
@@ -135,7 +108,7 @@ TEST(what_was_not_taken_is_kept_for_the_next_process)
 {
     trial_init(&trial);
     trial_seed(&trial, "http://127.0.0.1/");
-    struct crawl *crawl = begin();
+    struct crawl *crawl = trial_open(&trial);
     struct added *added = add(crawl, "http://127.0.0.1/late\nnonsense nonsense\n");
     lf_store(&crawl->has_ended, true, relaxed); /* there is one thread */
     crawl_take_rest(crawl);
@@ -167,79 +140,12 @@ TEST(a_disk_that_fails_is_told)
 {
     trial_init(&trial);
     trial_seed(&trial, "http://127.0.0.1/");
-    struct crawl *crawl = begin();
+    struct crawl *crawl = trial_open(&trial);
     struct added *added = add(crawl, "http://127.0.0.1/late\n");
     lf_store(&crawl->disk_error, -5, relaxed); /* there is one thread */
     crawl_keep_added(crawl, 0);
     CHECK_INT(lf_load(&added->state, relaxed), ADDED_FAILED);
     added_destroy(added);
-    trial_end(&trial);
-    trial_fini(&trial);
-}
-
-static uint64_t done(const struct crawl *crawl)
-{
-    return lf_load(&crawl->durable.done, relaxed); /* there is one thread */
-}
-
-TEST(a_checkpoint_is_a_commit_and_a_sync_at_once)
-{
-    trial_init(&trial);
-    trial.tuning.fixed.state.commit_ns = trial.tuning.fixed.state.sync_ns = 60 * CLOCK_NS_PER_S;
-    trial_seed(&trial, "http://127.0.0.1/");
-    struct crawl *crawl = begin();
-    for (int i = 0; i < 100; i++)
-        turn(crawl);
-    uint64_t committed = crawl->commit.committed;
-    CHECK_INT(done(crawl), 0);
-    CHECK_INT(crawl_checkpoint(crawl), 1);
-    turn(crawl);
-    CHECK_INT(crawl_checkpoint(crawl), 2); /* while the first is under way: it needs one of its own */
-    for (int i = 0; done(crawl) < 1; i++) {
-        CHECK(i < 20000);
-        turn(crawl);
-        poll(NULL, 0, 1); /* the sync has a thread of its own */
-    }
-    CHECK_INT(done(crawl), 1);
-    CHECK(crawl->commit.synced > committed);
-    uint64_t epoch = lf_load(&crawl->durable.done_epoch, relaxed); /* there is one thread */
-    CHECK_INT(lf_load(&crawl->durable.synced, relaxed), epoch);
-    for (int i = 0; done(crawl) < 2; i++) {
-        CHECK(i < 20000);
-        turn(crawl);
-        poll(NULL, 0, 1); /* the sync has a thread of its own */
-    }
-    CHECK(lf_load(&crawl->durable.done_epoch, relaxed) > epoch); /* there is one thread */
-    trial_end(&trial);
-    trial_fini(&trial);
-}
-
-static struct crawl_whereabouts ask(struct crawl *crawl, const char *text)
-{
-    char buffer[512];
-    struct url url;
-    url_init(&url, buffer, sizeof buffer);
-    CHECK(url_parse(&url, NULL, slice_of(text)) == URL_OK);
-    CHECK(crawl_ask(crawl, &url));
-    CHECK(!crawl_is_answered(crawl) && !crawl_ask(crawl, &url));
-    turn(crawl);
-    CHECK(crawl_is_answered(crawl));
-    return crawl->question.answer;
-}
-
-TEST(loops_know_what_was_let_out)
-{
-    trial_init(&trial);
-    trial_seed(&trial, "http://127.0.0.1/a");
-    struct crawl *crawl = begin();
-    CHECK(crawl_is_answered(crawl));
-    struct crawl_whereabouts found = ask(crawl, "http://127.0.0.1/a");
-    CHECK(found.is_known && found.is_sure && found.has_host && !found.is_in_flight && !found.is_host_visited);
-    CHECK_INT(found.host_queued, 1);
-    found = ask(crawl, "http://127.0.0.1/b");
-    CHECK(!found.is_known && found.is_sure && found.has_host);
-    found = ask(crawl, "http://127.0.0.2/a");
-    CHECK(!found.is_known && !found.has_host);
     trial_end(&trial);
     trial_fini(&trial);
 }

@@ -138,6 +138,52 @@ static inline struct crawl *trial_begin(struct trial *trial)
     return crawl;
 }
 
+/* Loops that have nothing but their counters. Freed by trial_end. */
+static inline struct crawl *trial_begin_bare(struct trial *trial)
+{
+    struct crawl *crawl = trial_begin(trial);
+    size_t bytes = crawl->loop_count * sizeof *crawl->loops;
+    crawl->loops = aligned_alloc(128, bytes);
+    CHECK(crawl->loops != NULL);
+    memset(crawl->loops, 0, bytes);
+    return crawl;
+}
+
+/* All that comes before the loops of a crawl that was begun run: its seeds are queued and committed. */
+static inline void trial_fill(struct trial *trial)
+{
+    struct crawl *crawl = &trial->crawl;
+    bool made;
+    CHECK(crawl_check_tuning(crawl, &trial->error) && crawl_scope_seeds(crawl, &trial->error));
+    CHECK(crawl_make_directory(crawl->directory, &made, &trial->error));
+    CHECK(crawl_make_places(crawl, &trial->error) && crawl_open_parts(crawl, &trial->error));
+    CHECK(crawl_begin_writing(crawl, &trial->error) && crawl_queue_seeds(crawl, &trial->error));
+    CHECK_INT(commit_now(&crawl->commit), 0);
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        loop_begin_epoch(&crawl->loops[i]);
+}
+
+static inline struct crawl *trial_open(struct trial *trial)
+{
+    struct crawl *crawl = trial_begin(trial);
+    trial_fill(trial);
+    return crawl;
+}
+
+/* A turn of the housekeeper, then one of each loop, in one thread: what has to do with commits, and with questions and seeds
+ * that come while the crawl runs. */
+static inline void trial_turn(struct crawl *crawl)
+{
+    crawl_write(crawl, clock_now_ns());
+    crawl_keep_checkpoint(crawl, clock_now_ns());
+    crawl_keep_added(crawl, clock_now_ns());
+    for (unsigned i = crawl->loop_count; i-- > 0;) {
+        ledger_adopt(&crawl->loops[i].ledger);
+        crawl_answer_question(&crawl->loops[i]);
+    }
+    crawl_take_added(&crawl->loops[0]);
+}
+
 /* Ends what was begun and opened. */
 static inline void trial_end(struct trial *trial)
 {

@@ -124,16 +124,6 @@ TEST(every_loop_takes_up_every_reload)
 
 /* Without threads: the housekeeper's part and the watch's part by hand. */
 
-static struct crawl *begin(struct scene *scene)
-{
-    struct crawl *crawl = trial_begin(&scene->trial);
-    size_t bytes = crawl->loop_count * sizeof *crawl->loops;
-    crawl->loops = aligned_alloc(128, bytes);
-    CHECK(crawl->loops != NULL);
-    memset(crawl->loops, 0, bytes);
-    return crawl;
-}
-
 static void reload(struct scene *scene, const char *text)
 {
     struct crawl *crawl = &scene->trial.crawl;
@@ -153,7 +143,7 @@ TEST(a_file_with_a_mistake_changes_nothing)
 {
     static struct scene scene;
     scene_init(&scene, "max-pages = 5\n");
-    const struct crawl *crawl = begin(&scene);
+    const struct crawl *crawl = trial_begin_bare(&scene.trial);
     const struct tuning *before = crawl_tuning(crawl);
     reload(&scene, "max-pages = 6\nmax-pagse = 7\n");
     CHECK(crawl_tuning(crawl) == before);
@@ -176,7 +166,7 @@ TEST(the_command_line_stands_over_a_reload)
     scene_init(&scene, "");
     scene.trial.options.overrides.max_pages = 7;
     scene.trial.options.overrides.threads = 2;
-    const struct crawl *crawl = begin(&scene);
+    const struct crawl *crawl = trial_begin_bare(&scene.trial);
     reload(&scene, "max-pages = 9\nmax-time = 3s\n");
     CHECK_INT(crawl_tuning(crawl)->live.crawl.max_pages, 7);
     CHECK_INT(crawl_tuning(crawl)->live.crawl.max_time_ns, 3 * CLOCK_NS_PER_S);
@@ -190,7 +180,7 @@ TEST(requests_that_come_together_are_one_reload)
 {
     static struct scene scene;
     scene_init(&scene, "max-pages = 1\n");
-    struct crawl *crawl = begin(&scene);
+    struct crawl *crawl = trial_begin_bare(&scene.trial);
     write_tuning(&scene, "max-pages = 2\n");
     crawl_read_tuning(crawl, 0);
     crawl_adopt_tuning(crawl, 0);
@@ -218,7 +208,7 @@ TEST(a_snapshot_outlives_the_loop_that_is_late)
 {
     static struct scene scene;
     scene_init(&scene, "");
-    struct crawl *crawl = begin(&scene);
+    struct crawl *crawl = trial_begin_bare(&scene.trial);
     reload(&scene, "max-pages = 1\n");
     const struct tuning *first = crawl_tuning(crawl);
     lf_store(&crawl->loops[0].adopted, first, relaxed);

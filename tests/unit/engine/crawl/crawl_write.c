@@ -1,44 +1,7 @@
 /* The housekeeper's jobs: commits, the disk's errors and its reserve, summary.json. */
-#include "tests/unit/engine/crawl/crawl_frame.h"
+#include "tests/unit/engine/crawl/crawl_fault.h"
 
 #include <errno.h>
-
-/* A disk that is full, or broken, from a moment on that the test chooses. */
-static int fault;       /* negative errno of the next write; 0: none */
-static int later_fault; /* of those after it; 0: the same */
-
-static int64_t write_or_fail(void *owner, int fd, struct slice bytes)
-{
-    int error = fault;
-    fault = later_fault ? later_fault : fault;
-    return error ? error : disk_system.write(owner, fd, bytes);
-}
-
-static int64_t write_at_or_fail(void *owner, int fd, uint64_t offset, struct slice bytes)
-{
-    return fault ? fault : disk_system.write_at(owner, fd, offset, bytes);
-}
-
-/* A crawl whose seeds are queued and committed; no thread runs. */
-static struct crawl *open_crawl(struct trial *trial)
-{
-    static struct disk disk;
-    bool made;
-    struct crawl *crawl = trial_begin(trial);
-    disk = disk_system;
-    disk.write = disk.write_away = write_or_fail;
-    disk.write_at = write_at_or_fail;
-    fault = later_fault = 0;
-    crawl->disk = &disk;
-    CHECK(crawl_check_tuning(crawl, &trial->error) && crawl_scope_seeds(crawl, &trial->error));
-    CHECK(crawl_make_directory(crawl->directory, &made, &trial->error));
-    CHECK(crawl_make_places(crawl, &trial->error) && crawl_open_parts(crawl, &trial->error));
-    CHECK(crawl_begin_writing(crawl, &trial->error) && crawl_queue_seeds(crawl, &trial->error));
-    CHECK_INT(commit_now(&crawl->commit), 0);
-    for (unsigned i = 0; i < crawl->loop_count; i++)
-        loop_begin_epoch(&crawl->loops[i]);
-    return crawl;
-}
 
 static int port; /* where nobody listens */
 
@@ -75,7 +38,7 @@ TEST(pages_count_as_stored_when_they_are_committed)
     static struct trial trial;
     init(&trial);
     trial.tuning.fixed.crawl.threads = 2;
-    struct crawl *crawl = open_crawl(&trial);
+    struct crawl *crawl = fault_open(&trial);
     uint64_t commits = crawl->commit.commits;
     stats_set(&crawl->loops[0].stats.stored, 3);
     stats_set(&crawl->loops[1].stats.stored, 4);
@@ -99,18 +62,20 @@ TEST(pages_count_as_stored_when_they_are_committed)
     fini(&trial);
 }
 
+/* Likewise, with the disk: until its error is told, if there is one. */
 static void write_through(struct crawl *crawl, uint64_t now_ns)
 {
     crawl_write(crawl, now_ns);
     seal(crawl);
-    crawl_write(crawl, now_ns);
+    for (int i = 0; i < 100; i++)
+        crawl_write(crawl, now_ns);
 }
 
 TEST(a_full_disk_is_told_and_commits_nothing)
 {
     static struct trial trial;
     init(&trial);
-    struct crawl *crawl = open_crawl(&trial);
+    struct crawl *crawl = fault_open(&trial);
     uint64_t commits = crawl->commit.commits;
     stats_set(&crawl->loops[0].stats.stored, 3);
     fault = -ENOSPC;
@@ -130,7 +95,7 @@ TEST(an_error_of_the_last_write_is_not_lost)
 {
     static struct trial trial;
     init(&trial);
-    struct crawl *crawl = open_crawl(&trial);
+    struct crawl *crawl = fault_open(&trial);
     fault = -EIO;
     crawl_write_rest(crawl);
     CHECK_INT(lf_load(&crawl->disk_error, relaxed), -EIO);
@@ -162,7 +127,7 @@ TEST(an_error_of_a_scratch_file_is_one_of_the_disk)
     trial.tuning.fixed.scope.mode = TUNING_SCOPE_ANY;
     trial.tuning.fixed.memory.sieve_bytes = 16 << 20;
     trial.tuning.fixed.state.journal = false; /* scratch files are all that is written */
-    struct crawl *crawl = open_crawl(&trial);
+    struct crawl *crawl = fault_open(&trial);
     pour(crawl);
     CHECK(crawl_make_room(crawl));
     CHECK(harvest_has_room(&crawl->loops[0].harvest));
@@ -198,7 +163,7 @@ TEST(an_error_of_the_slots_is_one_of_the_disk)
     trial.tuning.fixed.scope.mode = TUNING_SCOPE_ANY;
     trial.tuning.fixed.memory.sieve_bytes = 16 << 20;
     trial.tuning.fixed.state.journal = false;
-    struct crawl *crawl = open_crawl(&trial);
+    struct crawl *crawl = fault_open(&trial);
     queue_many(crawl, 2000);
     frontier_turn(&crawl->loops[0].frontier, clock_now_ns());
     CHECK(crawl->loops[0].frontier.stock.stowed > 1000);
@@ -221,7 +186,7 @@ TEST(the_first_error_of_the_disk_is_kept)
     init(&trial);
     trial.tuning.fixed.scope.mode = TUNING_SCOPE_ANY;
     trial.tuning.fixed.memory.sieve_bytes = 16 << 20;
-    struct crawl *crawl = open_crawl(&trial);
+    struct crawl *crawl = fault_open(&trial);
     pour(crawl);
     fault = -EIO;
     later_fault = -ENOSPC;
@@ -286,7 +251,7 @@ TEST(the_summary_of_a_running_crawl_is_there_to_be_read)
     char path[TRIAL_PATH_BYTES];
     size_t len;
     init(&trial);
-    struct crawl *crawl = open_crawl(&trial);
+    struct crawl *crawl = fault_open(&trial);
     crawl->tuning.live.status.interval_ns = 7;
     stats_set(&crawl->loops[0].stats.pages, 41);
     CHECK_INT(crawl_sum(crawl, 0), 7);
