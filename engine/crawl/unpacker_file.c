@@ -144,8 +144,9 @@ static struct slice plain_type(const struct message *message)
     return len ? (struct slice){type.ptr, len} : SLICE("-");
 }
 
-/* "URL STATUS TYPE DATE DIGEST BYTES PATH", with tabs between them. */
-static void list(struct job *job, struct slice url, const char *name)
+/* "URL STATUS TYPE DATE DIGEST BYTES PATH", with tabs between them. What cannot be written is told here: at the end, stdio
+ * has thrown it away. */
+static int list(struct job *job, struct slice url, const char *name)
 {
     const struct message *message = &job->payload.message;
     struct slice type = plain_type(message), date = job->reader.record.head.fields[WARC_FIELD_DATE];
@@ -153,9 +154,10 @@ static void list(struct job *job, struct slice url, const char *name)
     char text[FINGERPRINT_BASE32_CHARS];
     fingerprint_sha1_finish(&job->sha1, digest);
     fingerprint_base32(digest, text);
-    fprintf(job->list, "%.*s\t%d\t%.*s\t%.*s\tsha1:%.*s\t%" PRIu64 "\tfiles/%s\n", (int)url.len, url.ptr,
-            message->has_head ? message->head->status : 0, (int)type.len, type.ptr, (int)date.len, date.ptr,
-            (int)sizeof text, text, job->bytes, name);
+    int len = fprintf(job->list, "%.*s\t%d\t%.*s\t%.*s\tsha1:%.*s\t%" PRIu64 "\tfiles/%s\n", (int)url.len,
+                      url.ptr, message->has_head ? message->head->status : 0, (int)type.len, type.ptr,
+                      (int)date.len, date.ptr, (int)sizeof text, text, job->bytes, name);
+    return len < 0 ? -errno : 0;
 }
 
 static int make_file(struct job *job)
@@ -178,9 +180,7 @@ static int make_file(struct job *job)
         return job->failed ? job->failed : -EBADMSG;
     page_path_write(name, &url);
     int failed = place(job, name);
-    if (!failed)
-        list(job, target, name);
-    return failed;
+    return failed ? failed : list(job, target, name);
 }
 
 static int make_files(struct job *job)
