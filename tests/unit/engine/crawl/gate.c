@@ -1,5 +1,7 @@
 #include "engine/crawl/gate.h"
 
+#include <pthread.h>
+
 #include "tests/support/check.h"
 
 TEST(phases_have_names)
@@ -28,4 +30,66 @@ TEST(there_are_as_many_places_as_pages)
     CHECK(!gate_reserve_page(&gate, 2));
     gate_release_page(&gate);
     CHECK(gate_reserve_page(&gate, 2)); /* a refusal took nothing */
+}
+
+TEST(only_a_running_crawl_whose_disk_keeps_up_is_open)
+{
+    struct gate gate = {0};
+    for (int phase = CRAWL_RUNNING; phase <= CRAWL_ENDING; phase++)
+        for (int lag = GATE_LAG_NONE; lag <= GATE_LAG_CUT; lag++) {
+            gate_set_phase(&gate, (enum crawl_phase)phase);
+            lf_store(&gate.lag, lag, relaxed);
+            CHECK_INT(gate_is_open(&gate), phase == CRAWL_RUNNING && lag == GATE_LAG_NONE);
+        }
+}
+
+/* The limit may be lowered by a reload below what was reserved by then. */
+TEST(a_lower_limit_refuses_until_enough_came_back)
+{
+    struct gate gate = {0};
+    for (int i = 0; i < 5; i++)
+        CHECK(gate_reserve_page(&gate, 5));
+    CHECK(!gate_has_pages(&gate, 3) && !gate_reserve_page(&gate, 3));
+    for (int i = 0; i < 2; i++)
+        gate_release_page(&gate);
+    CHECK(!gate_has_pages(&gate, 3) && !gate_reserve_page(&gate, 3));
+    gate_release_page(&gate);
+    CHECK(gate_has_pages(&gate, 3) && gate_reserve_page(&gate, 3));
+    CHECK_INT(lf_load(&gate.pages_reserved, relaxed), 3);
+}
+
+enum { THREADS = 4, TRIES = 20000, PAGES = 7 };
+
+static struct gate shared;
+static _Atomic(int) in_flight, most, kept;
+
+/* Of the pages that are reserved one in a thousand is fetched; the others come back. */
+static void *reserve(void *argument)
+{
+    (void)argument;
+    for (int i = 1; i <= TRIES; i++) {
+        if (!gate_reserve_page(&shared, PAGES))
+            continue;
+        int now = lf_fetch_add(&in_flight, 1, relaxed) + 1, seen = lf_load(&most, relaxed);
+        while (now > seen && !lf_cas(&most, &seen, now, relaxed, relaxed))
+            ;
+        if (i % 1000 == 0) {
+            lf_fetch_add(&kept, 1, relaxed);
+            continue; /* it is a page: its place is taken for good */
+        }
+        lf_fetch_sub(&in_flight, 1, relaxed);
+        gate_release_page(&shared);
+    }
+    return NULL;
+}
+
+TEST(loops_together_never_exceed_the_limit)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, reserve, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+    CHECK(lf_load(&most, relaxed) <= PAGES && lf_load(&kept, relaxed) <= PAGES);
+    CHECK_INT(lf_load(&shared.pages_reserved, relaxed), lf_load(&kept, relaxed));
 }

@@ -62,3 +62,62 @@ TEST(a_host_is_tried_again_at_least_once)
     health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
     CHECK(host.is_dead);
 }
+
+/* A robots.txt that is not to be had is tried again later than a page: that wait counts. */
+TEST(a_host_without_robots_txt_waits_longer)
+{
+    begin();
+    tuning.live.retry.host_failures_max = 1000;
+    tuning.live.retry.wait_ns = tuning.live.retry.wait_max_ns = CLOCK_NS_PER_S;
+    tuning.live.robots.retry_ns = 50 * CLOCK_NS_PER_S;
+    tuning.live.retry.host_time_max_ns = 60 * CLOCK_NS_PER_S;
+    health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
+    host.failing_since_ns -= 20 * CLOCK_NS_PER_S;
+    health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats); /* 21 of 60 seconds */
+    CHECK(!host.is_dead);
+    health_fail(&host, FETCH_ROBOTS_UNREACHABLE, &tuning.live, &stats); /* 70 */
+    CHECK(host.is_dead);
+}
+
+TEST(without_a_limit_of_time_failures_decide)
+{
+    begin();
+    tuning.live.retry.host_time_max_ns = 0;
+    tuning.live.retry.host_failures_max = 5;
+    for (int i = 0; i < 4; i++) {
+        health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
+        host.failing_since_ns -= 3600 * CLOCK_NS_PER_S;
+    }
+    CHECK(!host.is_dead);
+    CHECK_INT(stats_get(&stats.hosts_given_up), 0);
+    health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
+    CHECK(host.is_dead);
+}
+
+/* The clock runs from the first failure of the row, not from the last row. */
+TEST(a_host_that_recovered_begins_anew)
+{
+    begin();
+    tuning.live.retry.host_time_max_ns = 3600 * CLOCK_NS_PER_S;
+    health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
+    uint64_t first_ns = host.failing_since_ns;
+    health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
+    CHECK(host.failing_since_ns == first_ns);
+    lf_store(&host.failures, 0, relaxed); /* a page came */
+    host.failing_since_ns -= 7200 * CLOCK_NS_PER_S;
+    health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
+    CHECK(host.failing_since_ns >= first_ns);
+    health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
+    CHECK(!host.is_dead); /* two of three */
+}
+
+TEST(one_failure_may_be_enough)
+{
+    begin();
+    tuning.live.retry.host_failures_max = 1;
+    health_fail(&host, FETCH_DNS_NO_NAME, &tuning.live, &stats);
+    CHECK(host.is_dead);
+    CHECK_INT(host.dead_why, FETCH_DNS_NO_NAME);
+    health_fail(&host, FETCH_CONNECT_REFUSED, &tuning.live, &stats);
+    CHECK_INT(host.dead_why, FETCH_DNS_NO_NAME); /* the reason is the one that decided */
+}

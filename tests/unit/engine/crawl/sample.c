@@ -49,3 +49,55 @@ TEST(counters_go_on_after_a_resume)
     CHECK_INT(stats_get(&before.pages), 0);
     CHECK_INT(stats_get(&before.limited_ns[LIMITED_WORK]), 3 * CLOCK_NS_PER_MS);
 }
+
+/* Each counter of its own number: none is taken for another, and none is forgotten. */
+TEST(every_counter_is_taken)
+{
+    uint64_t value = 100;
+    status = (struct status){0};
+#define FILL(name) stats_set(&status.now.name, ++value);
+    SAMPLE_JOURNALED(FILL)
+    SAMPLE_COUNTERS(FILL)
+#undef FILL
+    sample_take(&sample, &status, 0);
+#define COMPARE(name) CHECK_INT(sample.values[SAMPLE_##name], stats_get(&status.now.name));
+    SAMPLE_JOURNALED(COMPARE)
+    SAMPLE_COUNTERS(COMPARE)
+#undef COMPARE
+}
+
+/* What is restored is added to what is counted from then on: a sample of that is the next of the same row. */
+TEST(a_resumed_crawl_samples_what_it_was_restored_from)
+{
+    uint64_t value = 100;
+    before = (struct stats){0};
+    for (unsigned i = 0; i < SAMPLE_COUNT; i++)
+        sample.values[i] = ++value;
+    sample_restore(&sample, &before);
+    status = (struct status){.now = before};
+    struct sample again;
+    sample_take(&again, &status, 0);
+#define COMPARE(name) CHECK_INT(again.values[SAMPLE_##name], sample.values[SAMPLE_##name]);
+    SAMPLE_COUNTERS(COMPARE)
+#undef COMPARE
+    for (unsigned by = 0; by < LIMITED_COUNT; by++)
+        CHECK_INT(again.values[SAMPLE_limited_ms + by], sample.values[SAMPLE_limited_ms + by]);
+    CHECK_INT(again.values[SAMPLE_urls_out], 0); /* of the journal */
+}
+
+TEST(hosts_without_an_address_are_one_column)
+{
+    status = (struct status){.host_count = 50, .address_count = 40, .unwritten_bytes = 30, .failed = 20};
+    status.hosts[HOST_RESOLVING] = 3;
+    status.hosts[HOST_ARRIVING] = -1;
+    status.hosts[HOST_READY] = 8;
+    stats_set(&status.now.connections, 7);
+    sample_take(&sample, &status, 0);
+    CHECK_INT(sample.values[SAMPLE_hosts_unresolved], 2);
+    CHECK_INT(sample.values[SAMPLE_hosts_ready], 8);
+    CHECK_INT(sample.values[SAMPLE_hosts], 50);
+    CHECK_INT(sample.values[SAMPLE_addresses], 40);
+    CHECK_INT(sample.values[SAMPLE_unwritten_bytes], 30);
+    CHECK_INT(sample.values[SAMPLE_failed], 20);
+    CHECK_INT(sample.values[SAMPLE_connections], 7);
+}

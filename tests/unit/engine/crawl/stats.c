@@ -1,5 +1,7 @@
 #include "engine/crawl/stats.h"
 
+#include <pthread.h>
+
 #include "tests/support/check.h"
 
 static struct stats a, b, total;
@@ -40,4 +42,103 @@ TEST(sums_count_everything_once)
     CHECK_INT(stats_get(&total.pages), 1);
     CHECK_INT(stats_get(&total.outcomes[FETCH_ROBOTS_DENIED]), 7);
     CHECK_INT(stats_quantile(&total.fetch_us, 0.00001), 1);
+}
+
+/* A counter that is left out of the sum would always be 0 in the status: each gets a number of its own. */
+TEST(no_counter_is_left_out_of_the_sum)
+{
+    static struct stats part, sum;
+    uint64_t value = 1000;
+#define FILL(name)      stats_set(&part.name, ++value);
+#define FILL_RACE(name) stats_set(&part.lost_races.name, ++value);
+    STATS_COUNTERS(FILL)
+    STATS_RACES(FILL_RACE)
+    FILL(asked)
+    FILL(connections) FILL(frontier_bytes)
+#undef FILL
+#undef FILL_RACE
+        stats_sum(&sum, &part);
+    stats_sum(&sum, &part);
+#define COMPARE(name)      CHECK_INT(stats_get(&sum.name), 2 * stats_get(&part.name));
+#define COMPARE_RACE(name) CHECK_INT(stats_get(&sum.lost_races.name), 2 * stats_get(&part.lost_races.name));
+    STATS_COUNTERS(COMPARE)
+    STATS_RACES(COMPARE_RACE)
+    COMPARE(asked) COMPARE(connections) COMPARE(frontier_bytes)
+#undef COMPARE
+#undef COMPARE_RACE
+}
+
+TEST(tables_are_summed_to_their_last_entry)
+{
+    static struct stats part, sum;
+    stats_set(&part.outcomes[FETCH_OUTCOME_COUNT - 1], 1);
+    stats_set(&part.tries_failed[FETCH_OUTCOME_COUNT - 1], 2);
+    stats_set(&part.statuses[STATS_STATUSES - 1], 3);
+    stats_set(&part.scope[SCOPE_RULES - 1], 4);
+    stats_set(&part.limited_ns[LIMITED_COUNT - 1], 5);
+    stats_record(&part.body_bytes, UINT64_MAX);
+    stats_record(&part.first_byte_us, 17);
+    stats_sum(&sum, &part);
+    CHECK_INT(stats_get(&sum.outcomes[FETCH_OUTCOME_COUNT - 1]), 1);
+    CHECK_INT(stats_get(&sum.tries_failed[FETCH_OUTCOME_COUNT - 1]), 2);
+    CHECK_INT(stats_get(&sum.statuses[STATS_STATUSES - 1]), 3);
+    CHECK_INT(stats_get(&sum.scope[SCOPE_RULES - 1]), 4);
+    CHECK_INT(stats_get(&sum.limited_ns[LIMITED_COUNT - 1]), 5);
+    CHECK(stats_quantile(&sum.body_bytes, 1) == UINT64_MAX);
+    CHECK_INT(stats_get(&sum.first_byte_us.sum), 17);
+}
+
+/* Moments mean nothing when they are added. */
+TEST(moments_are_not_summed)
+{
+    static struct stats part, sum;
+    stats_set(&part.next_due_ns, 10);
+    stats_set(&part.names_out_since_ns, 20);
+    stats_sum(&sum, &part);
+    CHECK_INT(stats_get(&sum.next_due_ns), 0);
+    CHECK_INT(stats_get(&sum.names_out_since_ns), 0);
+}
+
+/* A gauge may be below 0 in one loop: another has released what this one has acquired. */
+TEST(what_one_loop_lacks_another_has)
+{
+    static struct stats one, other, sum;
+    stats_add(&one.frontier_bytes, 700);
+    stats_add(&other.frontier_bytes, (uint64_t)-300);
+    stats_sum(&sum, &one);
+    stats_sum(&sum, &other);
+    CHECK_INT(stats_get(&sum.frontier_bytes), 400);
+}
+
+static struct stats running;
+static _Atomic(bool) is_through;
+
+/* Each page has two links: they are admitted before it is finished. */
+static void *count_pages(void *argument)
+{
+    (void)argument;
+    for (int i = 0; i < 200000; i++) {
+        stats_add(&running.urls_in, 2);
+        if (i % 2)
+            stats_count_out(&running);
+        else
+            stats_count_known(&running);
+    }
+    lf_store(&is_through, true, relaxed);
+    return NULL;
+}
+
+TEST(whoever_sees_a_url_finished_sees_its_links)
+{
+    static struct stats sum;
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, count_pages, NULL), 0);
+    while (!lf_load(&is_through, relaxed)) {
+        sum = (struct stats){0};
+        stats_sum(&sum, &running);
+        CHECK(stats_get(&sum.urls_in) >= 2 * (stats_get(&sum.urls_out) + stats_get(&sum.urls_known)));
+    }
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK_INT(stats_get(&running.urls_out), 100000);
+    CHECK_INT(stats_get(&running.urls_known), 100000);
 }

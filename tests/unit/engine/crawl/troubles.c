@@ -1,5 +1,7 @@
 #include "engine/crawl/troubles.h"
 
+#include <pthread.h>
+
 #include "tests/support/check.h"
 
 static struct troubles here, there; /* two loops */
@@ -78,4 +80,78 @@ TEST(the_latest_write_over_the_oldest)
     CHECK_INT(copy[3].id, TROUBLES_HOSTS + 4);
     CHECK_INT(copy[4].id, 5);
     CHECK_INT(failing(FETCH_CONNECT_REFUSED), TROUBLES_HOSTS + 4);
+}
+
+TEST(a_long_name_is_cut)
+{
+    begin();
+    char key[200] = "http://";
+    memset(key + 7, 'n', sizeof key - 8);
+    hosts[0].key = key;
+    hosts[0].key_len = sizeof key - 1;
+    troubles_note(&here, &hosts[0], FETCH_CONNECT_REFUSED, 100);
+    const struct troubles_host *copy = copy_of(&here);
+    CHECK_INT(strlen(copy[0].name), TROUBLES_NAME_BYTES - 1);
+    CHECK_INT(strspn(copy[0].name, "n"), TROUBLES_NAME_BYTES - 1);
+}
+
+/* A host keeps its entry: it is not there twice, and does not push others out. */
+TEST(a_host_that_fails_often_takes_one_entry)
+{
+    begin();
+    for (unsigned i = 0; i < TROUBLES_HOSTS; i++)
+        troubles_note(&here, &hosts[i], FETCH_CONNECT_REFUSED, 100 + i);
+    for (unsigned i = 0; i < 50; i++)
+        troubles_note(&here, &hosts[3], FETCH_DNS_TIMEOUT, 1000 + i);
+    const struct troubles_host *copy = copy_of(&here);
+    for (unsigned i = 0; i < TROUBLES_HOSTS; i++)
+        CHECK_INT(copy[i].id, i + 1);
+    CHECK_INT(copy[3].retry_ns, 1049);
+    CHECK_INT(failing(FETCH_CONNECT_REFUSED), TROUBLES_HOSTS - 1);
+    CHECK_INT(failing(FETCH_DNS_TIMEOUT), 1);
+}
+
+TEST(a_host_that_recovers_elsewhere_is_counted_down_there)
+{
+    begin();
+    troubles_note(&here, &hosts[0], FETCH_CONNECT_REFUSED, 100);
+    troubles_forget(&there, &hosts[0]);
+    CHECK_INT(lf_load(&here.hosts[FETCH_CONNECT_REFUSED], relaxed), 1);
+    CHECK_INT(lf_load(&there.hosts[FETCH_CONNECT_REFUSED], relaxed), -1);
+    CHECK_INT(failing(FETCH_CONNECT_REFUSED), 0);
+}
+
+static _Atomic(bool) is_over;
+
+/* A loop: each entry's moment and reason go together. */
+static void *fail_often(void *argument)
+{
+    (void)argument;
+    for (unsigned i = 0; !lf_load(&is_over, relaxed); i++) {
+        enum fetch_outcome why = i % 2 ? FETCH_DNS_TIMEOUT : FETCH_CONNECT_REFUSED;
+        troubles_note(&here, &hosts[i % 7], why, 2 * i + (why == FETCH_DNS_TIMEOUT) + 2);
+        troubles_turn(&here);
+    }
+    return NULL;
+}
+
+TEST(the_watch_reads_while_the_loop_notes)
+{
+    pthread_t thread;
+    unsigned copies = 0;
+    begin();
+    CHECK_INT(pthread_create(&thread, NULL, fail_often, NULL), 0);
+    while (copies < 200) {
+        const struct troubles_host *copy = troubles_read(&here);
+        if (!copy) {
+            sched_yield();
+            continue;
+        }
+        for (unsigned i = 0; i < TROUBLES_HOSTS; i++)
+            CHECK(!copy[i].id || (copy[i].retry_ns % 2 == 1) == (copy[i].why == FETCH_DNS_TIMEOUT));
+        troubles_ask(&here);
+        copies++;
+    }
+    lf_store(&is_over, true, relaxed);
+    CHECK_INT(pthread_join(thread, NULL), 0);
 }
