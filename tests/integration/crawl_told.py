@@ -87,7 +87,7 @@ def test_all_seeds_fail():
         assert notes(crawl) == ["lycosa: nothing was fetched: 1 host fails: 1 connect-refused"], notes(crawl)
         assert "(nothing)" in crawl.stdout
         # Also when time was up before it was given up.
-        crawl = Crawl(web, merge(QUICK, {"retry": {"wait": "300s"}}), "--max-time", "1", seeds=dead)
+        crawl = Crawl(web, merge(QUICK, {"retry": {"wait": "300s"}}), "--max-time", "5", seeds=dead)
         assert crawl.code == 5 and "nothing was fetched: 1 host fails" in crawl.stderr, (crawl.code, crawl.stderr)
 
 

@@ -90,7 +90,7 @@ def crawl_on(web, columns, rows, *arguments, seconds=12):
 def test_a_block_stays_in_its_place():
     with Web("--hosts", "40", "--pages", "50") as web:
         for columns, rows in ((80, 24), (40, 24), (40, 8)):
-            screen, shown = crawl_on(web, columns, rows, "--max-pages", "5000", seconds=6)
+            screen, shown = crawl_on(web, columns, rows, "--max-pages", "1000", seconds=6)
             assert screen.wraps == 0 and len(shown) > 5, (columns, screen.wraps, len(shown))
             for picture in shown:
                 assert len(re.findall("^  pages ", picture, re.M)) <= 1, picture
