@@ -102,6 +102,7 @@ bool buffer_reserve(struct buffer_pool *pool, struct buffer *buffer, size_t size
     pool->bytes_used += rounded;
     memcpy(bytes, buffer->bytes ? buffer->bytes : "", used);
     buffer_release(pool, buffer);
+    make_room(pool, 0); /* the one that was copied from may be too much */
     *buffer = (struct buffer){bytes, rounded};
     return true;
 }
