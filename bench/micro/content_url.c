@@ -2,6 +2,7 @@
  * hashed. */
 #include "micro/content.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
