@@ -1,12 +1,10 @@
 #include "engine/console/metrics.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "engine/crawl/loop.h"
 #include "engine/frontier/sieve.h"
 #include "lockfree/clock.h"
 
@@ -102,15 +100,15 @@ static void write_hosts(const struct status *status, FILE *out)
     write_one(out, "connections", "gauge", "Open connections", (double)stats_get(&status->now.connections));
 }
 
-static void write_loops(const struct crawl *crawl, FILE *out)
+static void write_loops(const struct status *status, FILE *out)
 {
     begin(out, "loop_busy_seconds_total", "counter", "Processor time of each loop");
-    for (unsigned i = 0; i < crawl->loop_count; i++)
+    for (unsigned i = 0; i < status->loop_count; i++)
         fprintf(out, "lycosa_loop_busy_seconds_total{loop=\"%u\"} %.3f\n", i,
-                (double)stats_get(&crawl->loops[i].stats.limited_ns[LIMITED_WORK]) / 1e9);
+                (double)status->loops[i].work_ns / 1e9);
     begin(out, "loop_turns_total", "counter", "Turns of each loop; one that stands still is stuck");
-    for (unsigned i = 0; i < crawl->loop_count; i++)
-        fprintf(out, "lycosa_loop_turns_total{loop=\"%u\"} %" PRIu64 "\n", i, stats_get(&crawl->loops[i].stats.turns));
+    for (unsigned i = 0; i < status->loop_count; i++)
+        fprintf(out, "lycosa_loop_turns_total{loop=\"%u\"} %" PRIu64 "\n", i, status->loops[i].turns);
 }
 
 /* Bounds are powers of four of a microsecond (or of a byte), which are bounds of the internal buckets, too: the counts are
@@ -186,18 +184,11 @@ static void write_process(FILE *out)
 
 /* Counters begin with the process. A crawl that was killed is resumed from its last commit, before what was scraped: a
  * counter that went on from there would have fallen by a little, which Prometheus takes for a new start and adds all of it. */
-static const struct stats *count_own(const struct crawl *crawl)
-{
-    static struct stats own; /* large; the console has one thread */
-    memset(&own, 0, sizeof own);
-    for (unsigned i = 0; i < crawl->loop_count; i++)
-        stats_sum(&own, &crawl->loops[i].stats);
-    return &own;
-}
-
 void metrics_write(const struct status *status, struct crawl *crawl, FILE *out)
 {
-    const struct stats *now = count_own(crawl);
+    static struct stats own; /* large; the console has one thread */
+    const struct stats *now = &own;
+    status_count_own(&own, crawl);
     begin(out, "build_info", "gauge", "The version, as a label");
     fprintf(out, "lycosa_build_info{version=\"%s\"} 1\n", LYCOSA_VERSION);
     write_one(out, "start_time_seconds", "gauge", "When this process began to crawl, since 1970",
@@ -218,7 +209,7 @@ void metrics_write(const struct status *status, struct crawl *crawl, FILE *out)
             stats_get(&now->tls_handshakes) - stats_get(&now->tls_resumed));
     fprintf(out, "lycosa_tls_handshakes_total{kind=\"resumed\"} %" PRIu64 "\n", stats_get(&now->tls_resumed));
     write_limits(now, out);
-    write_loops(crawl, out);
+    write_loops(status, out);
     write_one(out, "connections_max", "gauge", "net.connections", (double)crawl->tuning.fixed.net.connections);
     write_memory(status, crawl, out);
     write_process(out);

@@ -2,16 +2,24 @@
 
 #include <stdio.h>
 
-#include "engine/crawl/loop.h"
+#include "engine/crawl/crawl.h"
 
 static bool is_loop_alive(struct pulse *pulse, const struct crawl *crawl, unsigned index, uint64_t now_ns)
 {
-    uint64_t turns = stats_get(&crawl->loops[index].stats.turns);
+    uint64_t turns = status_turns(crawl, index);
     if (turns != pulse->loops[index].turns || !pulse->loops[index].seen_ns) {
         pulse->loops[index].turns = turns;
         pulse->loops[index].seen_ns = now_ns;
     }
     return now_ns - pulse->loops[index].seen_ns < PULSE_LOOP_NS;
+}
+
+bool pulse_has_begun(const struct crawl *crawl)
+{
+    for (unsigned i = 0; crawl->begin_ns && i < crawl->loop_count; i++)
+        if (status_turns(crawl, i) == 0)
+            return false;
+    return crawl->begin_ns != 0;
 }
 
 bool pulse_look(struct pulse *pulse, const struct crawl *crawl, uint64_t now_ns, char why[PULSE_WHY_BYTES])

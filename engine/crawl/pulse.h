@@ -20,6 +20,9 @@ struct pulse {
     } loops[FRONTIER_LOOPS_MAX];
 };
 
+/* True once every loop has turned: the crawl has come to life. By the watch. */
+bool pulse_has_begun(const struct crawl *crawl);
+
 enum { PULSE_WHY_BYTES = 80 };
 
 /* True if every thread has moved lately; else `why` says which one has not. Also true once the crawl is ending: the loops end

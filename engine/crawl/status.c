@@ -70,6 +70,7 @@ static void compare_loops(struct status *status, const struct crawl *crawl)
         const stats_counter *limited_ns = crawl->loops[i].stats.limited_ns;
         struct status_loop *loop = &status->loops[i], last = *loop;
         loop->work_ns = stats_get(&limited_ns[LIMITED_WORK]);
+        loop->turns = status_turns(crawl, i);
         loop->all_ns = 0;
         for (int by = 0; by < LIMITED_COUNT; by++)
             loop->all_ns += stats_get(&limited_ns[by]);
@@ -174,4 +175,16 @@ void status_update(struct status *status, const struct crawl *crawl)
         status->bytes_per_s =
             (uint64_t)((double)(stats_get(&status->now.bytes_received) - last_bytes) / seconds);
     }
+}
+
+void status_count_own(struct stats *own, const struct crawl *crawl)
+{
+    memset(own, 0, sizeof *own);
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        stats_sum(own, &crawl->loops[i].stats);
+}
+
+uint64_t status_turns(const struct crawl *crawl, unsigned index)
+{
+    return stats_get(&crawl->loops[index].stats.turns);
 }

@@ -27,6 +27,7 @@ struct status_seeds {
 struct status_loop {
     uint64_t work_ns; /* processor time */
     uint64_t all_ns;
+    uint64_t turns;
     double busy; /* the share of work since the last update */
 };
 
@@ -65,3 +66,8 @@ struct status {
 void status_update(struct status *status, const struct crawl *crawl);
 /* Fills in `waiting` with what the loops reported after the last call, and asks them again. By the watch. */
 void status_update_waiting(struct status *status, struct crawl *crawl, uint64_t now_ns);
+
+/* The counters of this process alone, without those of the crawl before it was resumed. */
+void status_count_own(struct stats *own, const struct crawl *crawl);
+/* How often a loop has turned in this process. */
+uint64_t status_turns(const struct crawl *crawl, unsigned index);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "engine/crawl/diagnosis.h"
-#include "engine/crawl/loop.h"
+#include "engine/crawl/crawl.h"
 #include "lockfree/clock.h"
 
 static void write_counters(const struct stats *now, FILE *out)

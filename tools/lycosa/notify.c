@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/crawl/loop.h"
 #include "lockfree/clock.h"
 
 /* A status page is read by people. */
@@ -112,21 +111,13 @@ void notify_look(struct notify *notify, const struct notify_facts *facts)
     }
 }
 
-static bool has_begun(const struct crawl *crawl)
-{
-    for (unsigned i = 0; crawl->begin_ns && i < crawl->loop_count; i++)
-        if (stats_get(&crawl->loops[i].stats.turns) == 0)
-            return false;
-    return crawl->begin_ns != 0;
-}
-
 void notify_tick(struct notify *notify, const struct crawl *crawl)
 {
     char why[PULSE_WHY_BYTES] = "";
     struct notify_facts facts = {.now_ns = clock_now_ns(), .why = why, .phase = crawl->end.phase};
     if (notify->fd < 0)
         return;
-    facts.has_begun = notify->is_ready || has_begun(crawl);
+    facts.has_begun = notify->is_ready || pulse_has_begun(crawl);
     facts.is_alive = facts.has_begun && pulse_look(&notify->pulse, crawl, facts.now_ns, why);
     notify_look(notify, &facts);
 }

@@ -25,6 +25,21 @@ static void turn_loop(unsigned index)
     stats_add(&crawl.loops[index].stats.turns, 1);
 }
 
+TEST(a_crawl_has_begun_once_every_loop_has_turned)
+{
+    begin();
+    CHECK(!pulse_has_begun(&crawl));
+    turn_loop(0);
+    turn_loop(1);
+    CHECK(!pulse_has_begun(&crawl)); /* its threads do not run yet */
+    crawl.begin_ns = 1;
+    CHECK(pulse_has_begun(&crawl));
+    stats_set(&crawl.loops[1].stats.turns, 0);
+    CHECK(!pulse_has_begun(&crawl));
+    crawl.begin_ns = 0;
+    free(crawl.loops);
+}
+
 TEST(a_loop_that_stands_still_is_named)
 {
     begin();

@@ -46,6 +46,25 @@ TEST(the_loops_are_summed_up)
     finish();
 }
 
+/* What an earlier process did is part of the crawl, but not of this process. */
+TEST(the_counters_of_this_process_are_told_apart)
+{
+    static struct stats own;
+    begin();
+    stats_set(&crawl.before.pages, 5000);
+    stats_set(&crawl.before.turns, 70);
+    stats_set(&crawl.loops[0].stats.turns, 3);
+    stats_set(&crawl.loops[1].stats.turns, 8);
+    stats_set(&own.pages, 9); /* of the last call */
+    status_count_own(&own, &crawl);
+    CHECK_INT(stats_get(&own.pages), 201);
+    CHECK(status_turns(&crawl, 0) == 3 && status_turns(&crawl, 1) == 8);
+    status_update(&status, &crawl);
+    CHECK_INT(stats_get(&status.now.pages), 5201);
+    CHECK(status.loops[0].turns == 3 && status.loops[1].turns == 8);
+    finish();
+}
+
 TEST(an_outage_lasts_as_long_as_that_of_any_loop)
 {
     begin();
