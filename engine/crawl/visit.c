@@ -32,7 +32,7 @@
  *
  * If the server closes the connection while a page is STALLED, the visit ends when the page is stored. A
  * visit that is not FREE holds its host's token. visit_check has the other invariants. */
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 
 #include <assert.h>
 #include <string.h>

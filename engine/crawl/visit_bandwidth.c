@@ -1,7 +1,7 @@
 /* How a visit is charged for its bytes under net.bandwidth, and how it waits: between two requests (WAITING), or in the
  * middle of a body that exceeds the cap, which is put on hold (FETCHING). */
 #include "engine/crawl/limits.h"
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "lockfree/clock.h"
 

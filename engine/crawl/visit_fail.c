@@ -1,7 +1,7 @@
 /* The consequences of a failed request or connection for the URL and for its host. */
 #include "engine/crawl/health.h"
 #include "engine/crawl/limits.h"
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "lockfree/clock.h"
 

@@ -1,5 +1,5 @@
 /* What the journal is told of a visit, so that a crawl that is resumed keeps the host's rest and limits. */
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "lockfree/clock.h"
 

@@ -5,8 +5,8 @@
 #include "engine/content/location.h"
 #include "engine/content/unpack.h"
 #include "engine/crawl/limits.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
-#include "engine/crawl/visit.h"
 #include "engine/robots/limits.h"
 #include "lockfree/clock.h"
 

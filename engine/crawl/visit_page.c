@@ -8,10 +8,10 @@
 
 #include "engine/crawl/health.h"
 #include "engine/crawl/limits.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "engine/robots/robots_tag.h"
 #include "engine/store/limits.h"
-#include "engine/crawl/visit.h"
 #include "lockfree/clock.h"
 #include "net/http_request.h"
 

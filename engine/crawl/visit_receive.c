@@ -3,7 +3,7 @@
 
 #include "engine/content/sniff.h"
 #include "engine/crawl/limits.h"
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "engine/robots/robots_tag.h"
 #include "lockfree/clock.h"

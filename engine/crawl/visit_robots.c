@@ -5,7 +5,7 @@
 #include "engine/content/location.h"
 #include "engine/crawl/health.h"
 #include "engine/crawl/limits.h"
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "engine/frontier/errand.h"
 #include "engine/robots/robots.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "engine/crawl/limits.h"
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "engine/store/limits.h"
 #include "lockfree/clock.h"

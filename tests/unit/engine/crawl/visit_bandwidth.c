@@ -1,6 +1,6 @@
 /* What a visit is charged for, and the lines in which visits wait: with connections that only look like some. */
 #include "engine/crawl/limits.h"
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "lockfree/clock.h"
 #include "tests/support/check.h"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "engine/crawl/visits.h"
 #include "engine/frontier/errand.h"
 #include "engine/robots/limits.h"

@@ -1,6 +1,6 @@
 #include <time.h>
 
-#include "engine/crawl/visit.h"
+#include "engine/crawl/visit_parts.h"
 #include "lockfree/clock.h"
 #include "tests/support/check.h"
 
