@@ -15,6 +15,9 @@ CLEAN = {
     "lockfree/atomic.h": "#pragma once\n#define lf_load(place, order) atomic_load_explicit(place, order)\n",
     "net/low.h": '#pragma once\n\n#include "lockfree/atomic.h"\n',
     "engine/url/noun.h": '#pragma once\n\n#include "net/low.h"\n',
+    "engine/url/noun_parts.h": '#pragma once\n\n#include "engine/url/noun.h"\n',
+    "engine/url/noun_write.c": '#include "engine/url/noun_parts.h"\n',
+    "tests/unit/engine/url/noun.c": '#include "engine/url/noun_parts.h"\n',
     "engine/url/noun.c": '#include "engine/url/noun.h"\n\nint noun_read(_Atomic(int) *place)\n{\n'
                          "    return lf_load(place, acquire); /* A1 pairs with R1 in noun_write */\n}\n",
 }
@@ -30,6 +33,11 @@ PLANTED = [  # what tidy says, and the files that make it say so
                                               "                   seq_cst);\n}\n"}),
     ("without a label", {"engine/url/noun.h": "#pragma once\n\nstatic inline int noun_read(void)\n{\n"
                                               "    return lf_load(place, acquire);\n}\n"}),
+    ("net/low.c:3: an ordered atomic without a label", {"net/low.c": "int low_read(void)\n{\n    return lf_load(place, acquire);\n}\n"}),
+    ("tools/lycosa/verb.c:1: may not include engine/crawl/loop.h",
+     {"tools/lycosa/verb.c": '#include "engine/crawl/loop.h"\n'}),
+    ("engine/url/other.c:1: may not include engine/url/noun_parts.h",
+     {"engine/url/noun_parts.h": "#pragma once\n", "engine/url/other.c": '#include "engine/url/noun_parts.h"\n'}),
     ("noun_long has 73 lines", {"engine/url/noun.c": LONG}),
     ("has 5 parameters", {"engine/url/noun.c": "void noun_add(int a, int b, int c, int d, int e)\n{\n}\n"}),
     ("does not start with noun", {"engine/url/noun.c": "void verb(void)\n{\n}\n"}),
@@ -51,7 +59,7 @@ def tidy(files):
         for name, text in files.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
-        (root / "tools").mkdir()
+        (root / "tools").mkdir(exist_ok=True)
         shutil.copy(TIDY, root / "tools" / "tidy")
         return subprocess.run([root / "tools" / "tidy"], capture_output=True, text=True).stdout
 
