@@ -16,37 +16,49 @@ void syncer_fini(struct syncer *syncer)
     syncer->items = NULL;
 }
 
+/* Of a sync or a close. After an error the kernel may have dropped what was written, and the next sync succeeds. */
+static int take_result(struct syncer *syncer, int error)
+{
+    syncer->has_lost |= error != 0;
+    return error;
+}
+
+static int sync_file(struct syncer *syncer, int fd)
+{
+    const struct disk *disk = syncer->files->disk;
+    return take_result(syncer, disk->sync(disk->owner, fd));
+}
+
 static int sync_item(struct syncer *syncer, struct syncer_item *item)
 {
     const struct disk *disk = syncer->files->disk;
-    int error = syncer->syncs && item->is_unsynced ? disk->sync(disk->owner, item->fd) : 0;
+    int error = syncer->syncs && item->is_unsynced ? sync_file(syncer, item->fd) : 0;
     if (error || !item->is_finished)
         return error;
-    error = disk->close(disk->owner, item->fd); /* after the sync: a close loses errors */
+    error = take_result(syncer, disk->close(disk->owner, item->fd)); /* after the sync: a close loses errors */
     item->is_closed = true;
     return error ? error : files_name(syncer->files, item->file);
 }
 
-static int sync_directories(const struct syncer *syncer)
+static int sync_directories(struct syncer *syncer)
 {
     const struct disk *disk = syncer->files->disk;
     int error = 0;
     for (unsigned i = 0; i < SYNCER_DIRECTORIES && syncer->directories[i] && !error; i++)
-        error = disk->sync_directory(disk->owner, syncer->directories[i]);
+        error = take_result(syncer, disk->sync_directory(disk->owner, syncer->directories[i]));
     return error;
 }
 
 static void *work(void *argument)
 {
     struct syncer *syncer = argument;
-    const struct disk *disk = syncer->files->disk;
     int error = 0;
     for (size_t i = 0; i < syncer->count && !error; i++)
         error = sync_item(syncer, &syncer->items[i]);
     if (!error && syncer->syncs && syncer->wants_directories)
         error = sync_directories(syncer);
     if (!error && syncer->syncs && syncer->journal >= 0)
-        error = disk->sync(disk->owner, syncer->journal);
+        error = sync_file(syncer, syncer->journal);
     syncer->error = error;
     return NULL;
 }

@@ -29,7 +29,8 @@ struct syncer {
     bool is_busy;
     bool has_thread;
     pthread_t thread;
-    int error; /* of the thread's work */
+    int error;     /* of the thread's work */
+    bool has_lost; /* a sync or a close has failed: what was written before may be gone. Stays */
 };
 
 void syncer_init(struct syncer *syncer, struct files *files, bool syncs);
@@ -39,7 +40,7 @@ void syncer_fini(struct syncer *syncer);
 void syncer_begin(struct syncer *syncer, int journal);
 /* Syncs the journal alone. */
 void syncer_begin_journal(struct syncer *syncer, int journal);
-/* True once the work is done; *error is 0 or a negative errno. Only while it is busy. */
+/* True once the work is done; *error is 0 or a negative errno, and `has_lost` tells what it means. Only while it is busy. */
 bool syncer_is_done(struct syncer *syncer, int *error);
 /* The same, and waits for it. */
 int syncer_finish(struct syncer *syncer);

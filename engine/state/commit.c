@@ -53,8 +53,15 @@ static bool is_disk_full(int error)
     return error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
 }
 
-/* Nothing more is written. What is there is cut back to the last commit; unless the disk was only full, that one cannot
- * be trusted either, and the journal says so. */
+/* Whether what was written is still there: the disk was only full, and that was found by a write. A file system may also find
+ * it only at a sync, and has dropped by then what it had taken. */
+static bool has_kept(const struct commit *commit, int error)
+{
+    return is_disk_full(error) && !commit->syncer.has_lost && !commit->journal.has_lost && !commit->fold.is_fatal;
+}
+
+/* Nothing more is written. What is there is cut back to the last commit; if that one cannot be trusted either, the journal
+ * says so. */
 static int fail(struct commit *commit, int error)
 {
     if (commit->has_failed)
@@ -64,7 +71,7 @@ static int fail(struct commit *commit, int error)
     if (commit->syncer.is_busy)
         syncer_finish(&commit->syncer);
     files_cut(&commit->files);
-    if (commit->options.has_journal && !is_disk_full(error))
+    if (commit->options.has_journal && !has_kept(commit, error))
         journal_failed(&commit->journal);
     commit->journal.has_failed = true;
     for (unsigned i = 0; i < commit->loop_count; i++) {

@@ -202,8 +202,10 @@ int journal_turn_over(struct journal *journal)
     if (journal->end.offset < journal->file_bytes_max)
         return 0;
     int error = give_back(journal);
-    if (!error)
-        error = journal->disk->sync(journal->disk->owner, journal->fd);
+    if (error)
+        return error;
+    error = journal->disk->sync(journal->disk->owner, journal->fd);
+    journal->has_lost |= error != 0;
     if (error)
         return error;
     journal_close(journal);
@@ -245,6 +247,7 @@ int journal_synced(struct journal *journal, uint64_t epoch)
 
 int journal_failed(struct journal *journal)
 {
+    journal->has_failed = false;
     return append_empty(journal, JOURNAL_FAILED, 0);
 }
 

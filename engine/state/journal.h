@@ -88,6 +88,7 @@ struct journal {
     uint64_t reserve_bytes;  /* JOURNAL_RESERVE_BYTES, likewise; 0: the file system cannot do it */
     uint64_t reserved;       /* end of the space that is taken in this file, or was asked for in vain */
     bool has_failed;
+    bool has_lost; /* a sync has failed: what was written before may be gone */
 };
 
 /* What a SESSION frame says. */
@@ -113,6 +114,7 @@ int journal_commit(struct journal *journal, uint64_t epoch, const struct files *
 int journal_turn_over(struct journal *journal);
 int journal_synced(struct journal *journal, uint64_t epoch);
 int journal_begin_session(struct journal *journal, uint64_t epoch, const struct journal_session *session);
+/* Also behind a write that has failed: what is torn is skipped by who reads. */
 int journal_failed(struct journal *journal);
 /* Also gives back the space that was reserved. */
 int journal_end(struct journal *journal, uint64_t epoch);

@@ -297,6 +297,7 @@ static int model_close(void *owner, int fd)
     if (is_dead(model) || !file_of(model, fd))
         return error ? error : -EBADF;
     model->opened[fd] = -1; /* also if it fails, as on Linux */
+    model->failed_closes += error != 0;
     return error;
 }
 

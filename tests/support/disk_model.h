@@ -84,6 +84,7 @@ struct disk_model {
     uint64_t capacity; /* bytes; 0: no limit */
     uint64_t calls;
     uint64_t failed_syncs, syncs_after_failure; /* of one file or directory each */
+    uint64_t failed_closes;
     uint64_t fault_at;                          /* the call that fails, from 1 on; 0: none */
     enum disk_model_fault fault;
     int fault_errno;

@@ -317,6 +317,66 @@ TEST(a_sync_that_fails_is_the_end)
     finish();
 }
 
+/* A file system may find out only at a sync that it has no room for what it took: then the data is gone, and the next sync
+ * succeeds. */
+TEST(a_sync_that_finds_the_disk_full_is_not_trusted_either)
+{
+    begin(SYNC_NS, true);
+    commit_a_line(); /* and synced */
+    CHECK_INT(turn(0), 0);
+    CHECK_INT(turn(0), 0);
+    fail_next(ENOSPC);
+    CHECK_INT(turn(SYNC_NS), 0);
+    CHECK_INT(turn(0), -ENOSPC);
+    CHECK_STR(frames(), "SDCYF");
+    finish();
+}
+
+TEST(a_sync_that_fails_while_a_write_finds_the_disk_full_is_told)
+{
+    begin(SYNC_NS, true);
+    commit_a_line();
+    CHECK_INT(turn(0), 0);
+    CHECK_INT(turn(0), 0);
+    fail_next(EDQUOT);
+    CHECK_INT(turn(SYNC_NS), 0); /* the sync is under way */
+    add_line(0, "b\n");
+    outlet_flush(&logs[0]);
+    fail_next(ENOSPC);
+    CHECK_INT(turn(0), -ENOSPC); /* of the write */
+    CHECK_STR(frames(), "SDCYF");
+    finish();
+}
+
+/* Commits, and begins the next file of the journal; the k-th call to the disk finds it full. 0 or the commit's error. */
+static int turn_over_with_fault(uint64_t k)
+{
+    begin(0, true); /* the only sync is that of the journal's last file */
+    commit.journal.file_bytes_max = 1;
+    add_line(0, "a\n");
+    CHECK_INT(turn(COMMIT_NS), 0);
+    seal(0), seal(1);
+    fail_next(ENOSPC);
+    model.fault_at += k;
+    return turn(0);
+}
+
+TEST(a_journal_that_cannot_be_synced_for_lack_of_room_is_not_trusted)
+{
+    int error = 0;
+    bool has_failed = false;
+    for (uint64_t k = 0; !has_failed; k++) {
+        error = turn_over_with_fault(k);
+        has_failed = model.failed_syncs > 0;
+        CHECK(model.calls >= model.fault_at);
+        if (!has_failed)
+            finish();
+    }
+    CHECK_INT(error, -ENOSPC);
+    CHECK_STR(frames(), "SDCF");
+    finish();
+}
+
 /* What the next file of the journal says is lost if the machine forgets its name. */
 TEST(the_name_of_the_next_journal_is_synced)
 {

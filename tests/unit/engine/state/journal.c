@@ -320,6 +320,22 @@ TEST(a_journal_goes_on_behind_what_is_there)
     finish();
 }
 
+/* What is torn is no obstacle: that nothing of it can be trusted is said behind it. */
+TEST(a_failure_is_told_also_after_a_write_that_failed)
+{
+    begin();
+    model.fault_at = model.calls + 1;
+    model.fault = DISK_MODEL_FAULT_ERROR;
+    model.fault_errno = EIO;
+    CHECK_INT(journal_synced(&journal, 1), -EIO);
+    CHECK_INT(journal_synced(&journal, 1), -EIO); /* of the one before */
+    CHECK_INT(journal_failed(&journal), 0);
+    begin_reading();
+    next_is(JOURNAL_FAILED, 0);
+    end_reading();
+    finish();
+}
+
 TEST(after_a_write_that_failed_nothing_more_is_written)
 {
     struct files files = {.all = NULL};
@@ -337,7 +353,6 @@ TEST(after_a_write_that_failed_nothing_more_is_written)
     outlet_flush(&loop.outlet);
     CHECK_INT(journal_write(&journal, &loop), 1); /* thrown away */
     CHECK_INT(journal_commit(&journal, 2, &files), -EIO);
-    CHECK_INT(journal_failed(&journal), -EIO);
     CHECK_INT(model.calls, calls);
     CHECK_INT(outlet_unwritten(&loop.outlet), 0);
     finish();
