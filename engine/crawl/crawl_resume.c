@@ -255,8 +255,7 @@ bool crawl_replay(struct crawl *crawl, struct tuning_error *error)
 static uint64_t last_busy_us(const struct crawl *crawl)
 {
     const struct resume *resume = &crawl->resume;
-    uint64_t now_us = clock_wall_us(),
-             latest_us = resume->last_us + crawl->tuning.fixed.state.lag_max_ns / 1000;
+    uint64_t now_us = clock_wall_us(), latest_us = resume->last_us + resume->lag_max_us;
     if (resume->has_ended)
         return resume->last_us;
     return PAST_TEARDOWN_US + (resume->is_same_boot && latest_us < now_us ? latest_us : now_us);
@@ -268,7 +267,6 @@ static void choose_opening(struct crawl *crawl)
     struct past past;
     crawl->past = (struct past_options){.politeness = &crawl->tuning.live.politeness,
                                         .limits = &crawl->tuning.live.limits,
-                                        .lag_max_us = crawl->tuning.fixed.state.lag_max_ns / 1000,
                                         .commit_us = crawl->resume.covers_us,
                                         .end_us = last_busy_us(crawl),
                                         .opens_us = crawl->resume.session.opens_us};

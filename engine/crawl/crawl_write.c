@@ -22,6 +22,7 @@ bool crawl_begin_writing(struct crawl *crawl, struct tuning_error *error)
     const struct resume *resume = &crawl->resume;
     struct journal_session session = {.version = LYCOSA_VERSION,
                                       .opens_us = crawl->opens_us,
+                                      .lag_max_us = crawl->tuning.fixed.state.lag_max_ns / 1000,
                                       .canonical = crawl->canonical,
                                       .sieve = (uint32_t)crawl->tuning.fixed.memory.sieve_kind};
     struct journal_place place = crawl->options->resumes ? resume->end : (struct journal_place){.number = 1};

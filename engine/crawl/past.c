@@ -109,7 +109,7 @@ void past_note_visit(struct past *past, const struct record_visit *visit)
 
 void past_note_session(struct past *past, const struct record_session *session)
 {
-    uint64_t latest_us = session->last_us + past->options.lag_max_us;
+    uint64_t latest_us = session->last_us + session->last_lag_max_us;
     struct past then = {.options = past->options};
     then.options.commit_us = session->last_us;
     then.options.end_us = PAST_TEARDOWN_US + (latest_us < session->begin_us ? latest_us : session->begin_us);

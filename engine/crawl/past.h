@@ -37,7 +37,6 @@ struct past_host {
 struct past_options {
     const struct politeness_tuning_live *politeness;
     const struct limits_tuning_live *limits;
-    uint64_t lag_max_us; /* the longest time for which a process makes requests without a commit */
     uint64_t commit_us;  /* c, by the wall clock */
     uint64_t end_us;     /* e */
     uint64_t opens_us;   /* the last process had to wait for this moment itself */

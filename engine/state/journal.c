@@ -13,6 +13,7 @@
 #include "lockfree/clock.h"
 
 _Static_assert(sizeof(struct journal_frame) == 32, "a frame has no gaps");
+_Static_assert(sizeof(struct journal_session) == 96, "nor has a session");
 
 /* The harvest lets out 64 URLs at a time, which fill two blocks if all are of the longest kind; beside them, what is left
  * of a block may be too short to use. */
@@ -264,5 +265,6 @@ int journal_begin_session(struct journal *journal, uint64_t epoch, const struct 
         struct journal_session session;
     } note = {.frame = {.magic = JOURNAL_MAGIC, .kind = JOURNAL_SESSION, .epoch = epoch},
               .session = *session};
+    note.session.format = JOURNAL_FORMAT;
     return journal->has_failed ? -EIO : append(journal, (char *)&note, sizeof note);
 }

@@ -5,7 +5,7 @@
  *   DATA     records of one loop (record.h), of one epoch
  *   COMMIT   every frame up to here counts, and the files of the crawl have these lengths
  *   SYNCED   the commit of this epoch, and all that it names, is on the disk even if the machine dies
- *   SESSION  a process begins to write: which version, on which boot of the machine
+ *   SESSION  a process begins to write: in which format, on which boot of the machine
  *   FAILED   a write or a sync has failed: what came after the last SYNCED cannot be trusted
  *   END      the crawl has ended in order
  *   BASE     the file begins with this: all that was in earlier files is in here, in other words (fold.h)
@@ -56,6 +56,10 @@ struct journal_place {
 
 enum { JOURNAL_MAGIC = 0x31636c79 }; /* "ylc1" */
 
+/* What frames and records are and mean. It changes when a version would misread the journal of another: then that one is
+ * refused. */
+enum { JOURNAL_FORMAT = 2 };
+
 uint32_t journal_checksum(const struct journal_frame *frame, const char *payload);
 
 /* A loop's part: records on their way to the journal. */
@@ -91,13 +95,15 @@ struct journal {
     bool has_lost; /* a sync has failed: what was written before may be gone */
 };
 
-/* What a SESSION frame says. */
+/* What a SESSION frame says. The number of the format comes first, whatever else a format has. */
 struct journal_session {
-    char boot_id[40];
-    char version[24];
-    uint64_t opens_us;  /* by the wall clock: no visit begins before this moment */
+    uint32_t format;    /* journal_begin_session sets it */
     uint32_t canonical; /* enum canonical_rule */
     uint32_t sieve;     /* enum tuning_sieve */
+    char version[28];   /* of lycosa, for people: the format is what counts */
+    char boot_id[40];
+    uint64_t opens_us;   /* by the wall clock: no visit begins before this moment */
+    uint64_t lag_max_us; /* for so long the process makes requests without a commit */
 };
 
 void journal_init(struct journal *journal, const struct disk *disk, const char *directory);

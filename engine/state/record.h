@@ -99,6 +99,7 @@ struct record_totals {
 struct record_session {
     uint64_t begin_us; /* by the wall clock */
     uint64_t last_us;  /* when the session before it wrote for the last time; 0: there was none */
+    uint64_t last_lag_max_us; /* for so long that one may have made requests after its last commit */
 };
 
 struct record {

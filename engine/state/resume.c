@@ -54,8 +54,13 @@ struct survey {
 static bool read_session(struct resume *resume, const struct journal_reader *reader,
                          struct journal_session *session)
 {
-    if (reader->payload.len != sizeof *session)
-        return refuse_place(resume, "a session of another version of lycosa", reader->next);
+    uint32_t format = 0;
+    if (reader->payload.len >= sizeof format)
+        memcpy(&format, reader->payload.ptr, sizeof format);
+    if (format != JOURNAL_FORMAT || reader->payload.len != sizeof *session)
+        return refuse(resume,
+                      "%s: another version of lycosa wrote this journal, in format %u; this one, %s, reads format %d",
+                      resume->state, format, LYCOSA_VERSION, JOURNAL_FORMAT);
     memcpy(session, reader->payload.ptr, sizeof *session);
     session->boot_id[sizeof session->boot_id - 1] = '\0';
     session->version[sizeof session->version - 1] = '\0';
@@ -83,7 +88,10 @@ static bool survey_frame(struct resume *resume, struct survey *survey, const str
         break;
     case JOURNAL_SESSION:
         resume->has_failed = false;
-        return read_session(resume, reader, &survey->session);
+        if (!read_session(resume, reader, &survey->session))
+            return false;
+        resume->lag_max_us = survey->session.lag_max_us;
+        break;
     case JOURNAL_FAILED:
         resume->has_failed = true;
         break;
@@ -257,6 +265,7 @@ bool resume_replay(struct resume *resume, resume_take *take, void *owner)
 {
     struct journal_reader reader;
     struct record record;
+    struct journal_session session = {0};
     uint64_t last_us = 0;
     bool good = open_journal(resume, &reader);
     while (good &&
@@ -267,11 +276,12 @@ bool resume_replay(struct resume *resume, resume_take *take, void *owner)
             good = refuse_place(resume, "the journal has changed", reader.next);
             break;
         }
-        if (reader.frame.kind == JOURNAL_SESSION)
-            good = take(owner,
-                        &(struct record){.type = RECORD_SESSION,
-                                         .session = {.begin_us = reader.frame.wall_us, .last_us = last_us}},
-                        via);
+        if (reader.frame.kind == JOURNAL_SESSION) {
+            struct record_session begins = {
+                .begin_us = reader.frame.wall_us, .last_us = last_us, .last_lag_max_us = session.lag_max_us};
+            good = read_session(resume, &reader, &session) &&
+                   take(owner, &(struct record){.type = RECORD_SESSION, .session = begins}, via);
+        }
         if (reader.frame.kind == JOURNAL_DATA || reader.frame.kind == JOURNAL_COMMIT)
             last_us = reader.frame.wall_us;
         if (reader.frame.kind != JOURNAL_DATA)

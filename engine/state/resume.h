@@ -44,6 +44,7 @@ struct resume {
     enum resume_trust trust;
     struct journal_place torn; /* where the journal ends in the middle of a frame; number 0: it does not */
     struct journal_session session; /* the last one before the commit */
+    uint64_t lag_max_us; /* for so long the last process may have made requests after its last commit */
     bool is_same_boot;
     bool has_ended; /* in order */
     uint64_t synced_epoch;

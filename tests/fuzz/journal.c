@@ -33,7 +33,7 @@ static void mend(char *bytes, size_t len, unsigned mode)
             return;
         if (mode & IS_SAME_BOOT && frame.kind == JOURNAL_SESSION &&
             frame.bytes == sizeof(struct journal_session))
-            resume_boot_id(bytes + at + sizeof frame);
+            resume_boot_id(bytes + at + sizeof frame + offsetof(struct journal_session, boot_id));
         frame.checksum = journal_checksum(&frame, bytes + at + sizeof frame);
         memcpy(bytes + at, &frame, sizeof frame);
         at += sizeof frame + frame.bytes;

@@ -8,6 +8,7 @@ struct scene {
     struct trial trial;
     struct web web;
     bool has_copy;
+    uint64_t copied_us;      /* by the wall clock */
     unsigned commits_wanted; /* after the web is held and before the copy */
     uint64_t commit_ns;      /* the last one that was seen */
 };
@@ -211,6 +212,7 @@ static void copy_in_the_middle(void *owner, struct crawl *crawl)
     copy(&scene->trial, "seeds.txt");
     copy(&scene->trial, "tuning.ini");
     scene->has_copy = true;
+    scene->copied_us = clock_wall_us();
     web_go_on(&scene->web);
 }
 
@@ -220,6 +222,7 @@ static uint64_t be_killed(unsigned commits)
     static struct scene scene;
     scene_init(&scene, 1, 40);
     scene.commits_wanted = commits;
+    scene.trial.tuning.fixed.state.lag_max_ns = 600 * CLOCK_NS_PER_S;
     lf_store(&scene.web.hold_after, 12, relaxed);
     scene.trial.options.hooks.on_tick = copy_in_the_middle;
     CHECK_STR(run(&scene), "complete");
@@ -228,6 +231,10 @@ static uint64_t be_killed(unsigned commits)
     scene.trial.options.hooks.on_tick = NULL;
     snprintf(scene.trial.directory, sizeof scene.trial.directory, "%s/copy", scene.trial.base);
     scene.trial.options.resumes = true;
+    /* The process that was killed went by its own lag-max, whatever that of this one is. */
+    scene.trial.tuning.fixed.state.lag_max_ns = 500 * CLOCK_NS_PER_MS;
+    while (clock_wall_us() < scene.copied_us + 501000)
+        poll(NULL, 0, 10);
     uint64_t resumed_us = clock_wall_us();
     CHECK_STR(run(&scene), "complete");
     CHECK(!scene.trial.crawl.resume.has_ended);

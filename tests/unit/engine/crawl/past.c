@@ -14,7 +14,6 @@ static void init(uint64_t commit_us, uint64_t end_us)
 {
     past_init(&past, &(struct past_options){.politeness = &tuning.live.politeness,
                                             .limits = &tuning.live.limits,
-                                            .lag_max_us = 2 * S,
                                             .commit_us = commit_us,
                                             .end_us = end_us});
 }
@@ -188,7 +187,7 @@ TEST(a_visit_of_an_earlier_process_ended_with_it)
     past.options.end_us = 20 * S;
     past.options.commit_us = 19 * S;
     note_begin("http://a.it", S / 2);
-    past_note_session(&past, &(struct record_session){.begin_us = 10 * S, .last_us = 1 * S});
+    past_note_session(&past, &(struct record_session){.begin_us = 10 * S, .last_us = 1 * S, .last_lag_max_us = 2 * S});
     CHECK(find("http://a.it") == NULL); /* it rested until 5.5 s */
     past_fini(&past);
     begin();
@@ -196,7 +195,7 @@ TEST(a_visit_of_an_earlier_process_ended_with_it)
     past.options.end_us = 5 * S;
     past.options.commit_us = 9 * S / 2;
     note_begin("http://a.it", S / 2);
-    past_note_session(&past, &(struct record_session){.begin_us = 4 * S, .last_us = 1 * S});
+    past_note_session(&past, &(struct record_session){.begin_us = 4 * S, .last_us = 1 * S, .last_lag_max_us = 2 * S});
     const struct past_host *host = find("http://a.it");
     CHECK(host && !host->is_open);
     /* ten times the 2.5 s until 3 s, and its connections were closed a little later */

@@ -190,7 +190,8 @@ TEST(a_commit_of_too_many_files_is_refused)
 
 TEST(the_other_frames_say_what_they_are)
 {
-    const struct journal_session session = {.boot_id = "boot", .version = "1.2", .canonical = 3, .sieve = 4};
+    struct journal_session session = {
+        .boot_id = "boot", .version = "1.2", .canonical = 3, .sieve = 4, .opens_us = 5, .lag_max_us = 6};
     begin();
     CHECK_INT(journal_begin_session(&journal, 1, &session), 0);
     CHECK_INT(journal_synced(&journal, 2), 0);
@@ -199,6 +200,7 @@ TEST(the_other_frames_say_what_they_are)
     CHECK_INT(journal.end.offset, disk_model_content(&model, "d/state/journal-000001").len);
     begin_reading();
     next_is(JOURNAL_SESSION, 1);
+    session.format = JOURNAL_FORMAT;
     CHECK_INT(reader.payload.len, sizeof session);
     CHECK(memcmp(reader.payload.ptr, &session, sizeof session) == 0);
     next_is(JOURNAL_SYNCED, 2);

@@ -215,14 +215,73 @@ TEST(other_versions_are_refused)
     begin(NULL);
     frame.checksum = journal_checksum(&frame, "");
     disk_write_all(&model.disk, journal.fd, (struct slice){(char *)&frame, sizeof frame}, &written);
-    refused_with("d/state/journal-000001: a frame of another version of lycosa at byte 144");
+    refused_with("d/state/journal-000001: a frame of another version of lycosa at byte 160");
     finish();
+}
+
+/* A session of `bytes`, of another format or with less or more in it than this one has. */
+static void refuse_session(uint32_t format, uint32_t bytes)
+{
+    struct {
+        struct journal_frame frame;
+        struct journal_session session;
+        char more[8];
+    } odd = {.frame = {.magic = JOURNAL_MAGIC, .kind = JOURNAL_SESSION, .bytes = bytes},
+             .session = {.format = format, .version = "9.9"}};
+    char expected[160];
+    odd.frame.checksum = journal_checksum(&odd.frame, (char *)&odd.session);
     disk_model_init(&model);
-    frame.kind = JOURNAL_SESSION; /* it says nothing */
-    frame.checksum = journal_checksum(&frame, "");
-    disk_model_put(&model, "d/state/journal-000001", (struct slice){(char *)&frame, sizeof frame});
-    refused_with("d/state/journal-000001: a session of another version of lycosa at byte 32");
+    disk_model_put(&model, "d/state/journal-000001", (struct slice){(char *)&odd, sizeof odd.frame + bytes});
+    snprintf(expected, sizeof expected,
+             "d/state: another version of lycosa wrote this journal, in format %u; this one, %s, reads format %d",
+             bytes < sizeof format ? 0 : format, LYCOSA_VERSION, JOURNAL_FORMAT);
+    refused_with(expected);
     disk_model_fini(&model);
+}
+
+TEST(another_format_is_refused_and_named)
+{
+    const uint32_t bytes = sizeof(struct journal_session);
+    refuse_session(JOURNAL_FORMAT + 1, bytes);
+    refuse_session(JOURNAL_FORMAT - 1, bytes);
+    refuse_session(JOURNAL_FORMAT + 1, bytes + 8);
+    refuse_session(JOURNAL_FORMAT, bytes - 8);
+    refuse_session(JOURNAL_FORMAT + 1, sizeof(uint32_t));
+    refuse_session(JOURNAL_FORMAT, sizeof(uint32_t) - 1);
+    refuse_session(JOURNAL_FORMAT, 0);
+}
+
+/* Tells of each session for how long the one before it may have made requests. */
+static bool take_lag(void *owner, const struct record *record, struct slice via)
+{
+    uint64_t *lags = owner;
+    (void)via;
+    if (record->type == RECORD_SESSION)
+        *lags = 100 * *lags + record->session.last_lag_max_us;
+    return true;
+}
+
+TEST(each_session_tells_for_how_long_it_makes_requests)
+{
+    struct journal_session session = {.version = "1.0", .canonical = 2, .lag_max_us = 12};
+    uint64_t lags = 0;
+    begin(NULL); /* 0 */
+    add_epoch(1);
+    resume_boot_id(session.boot_id);
+    CHECK_INT(journal_begin_session(&journal, 2, &session), 0);
+    add_epoch(2);
+    session.lag_max_us = 34;
+    CHECK_INT(journal_begin_session(&journal, 3, &session), 0);
+    add_epoch(3);
+    session.lag_max_us = 56;
+    CHECK_INT(journal_begin_session(&journal, 4, &session), 0); /* it was killed before its first commit */
+    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
+    CHECK_INT(resume.lag_max_us, 56);
+    CHECK_INT(resume.session.lag_max_us, 34);
+    CHECK(resume_replay(&resume, take_lag, &lags));
+    CHECK_INT(lags, 12);
+    resume_fini(&resume);
+    finish();
 }
 
 static bool take(void *owner, const struct record *record, struct slice via)
@@ -267,7 +326,7 @@ TEST(a_record_of_another_version_is_refused)
     add_epoch(1);
     CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
     CHECK(!resume_replay(&resume, take, &records));
-    CHECK_STR(resume.message, "d/state/journal-000001: records of another version of lycosa at byte 152");
+    CHECK_STR(resume.message, "d/state/journal-000001: records of another version of lycosa at byte 168");
     resume_fini(&resume);
     finish();
 }
