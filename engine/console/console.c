@@ -88,11 +88,16 @@ static void on_request(void *owner, const struct console_request *request, struc
     router_answer(owner, request, response);
 }
 
+static void on_leave(void *owner, struct console_wait *wait)
+{
+    router_leave(owner, wait);
+}
+
 bool console_open(struct console *console, const struct control_tuning_fixed *tuning, struct tuning_error *error)
 {
     char address[64], text[96];
     uint16_t port;
-    *console = (struct console){.server = {.listener = -1, .owner = console, .answer = on_request}};
+    *console = (struct console){.server = {.listener = -1, .owner = console, .answer = on_request, .leave = on_leave}};
     page_init(&console->page);
     ring_spsc_init(&console->notes, console->notes_memory, CONSOLE_NOTES);
     if (!take_token(console, tuning, error) || !tuning->listen[0])

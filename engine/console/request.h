@@ -13,6 +13,9 @@
 struct console_wait {
     uint64_t ticket;   /* the route's own; 0: it is asked for the first time */
     uint64_t since_ns; /* when that was */
+    void *work;        /* likewise the route's own; NULL: none */
+    void (*leave)(void *work); /* ends it: the request is answered, or nobody waits for the answer any more */
+    char *order;       /* for the log of orders, while the answer is pending; NULL: it is no order */
 };
 
 struct console_request {

@@ -118,8 +118,7 @@ static void answer_tuning(struct console *console, const struct console_request 
 
 /* Every order is a line: when, who, what, and how it was answered. Only of those who may give orders, and of paths that there
  * are: others could fill the disk, or write lines of their own. */
-static void log_order(struct console *console, const struct console_request *request,
-                      const struct console_response *response)
+static void log_line(struct console *console, const char *order, const char *result)
 {
     char date[32], path[1100];
     time_t now = time(NULL);
@@ -128,9 +127,36 @@ static void log_order(struct console *console, const struct console_request *req
     if (!console->events && !(console->events = fopen(path, "ae")))
         return;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
-    fprintf(console->events, "%s\t%s\t%s %s%s%.*s\t%u\n", date, request->who, request->method, request->path,
-            request->query.len ? "?" : "", (int)request->query.len, request->query.ptr, response->status);
+    fprintf(console->events, "%s\t%s\t%s\n", date, order, result);
     fflush(console->events);
+}
+
+/* The order is noted when it is given, so that it is in the log even if its giver does not stay for the answer. */
+static void log_order(struct console *console, const struct console_request *request, const struct console_response *response)
+{
+    char result[16], *order = request->wait->order;
+    request->wait->order = NULL;
+    if (!order && asprintf(&order, "%s\t%s %s%s%.*s", request->who, request->method, request->path, request->query.len ? "?" : "",
+                           (int)request->query.len, request->query.ptr) < 0)
+        return;
+    if (response->is_pending) {
+        request->wait->order = order;
+        return;
+    }
+    snprintf(result, sizeof result, "%u", response->status);
+    log_line(console, order, result);
+    free(order);
+}
+
+void router_leave(struct console *console, struct console_wait *wait)
+{
+    if (wait->work)
+        wait->leave(wait->work);
+    wait->work = NULL;
+    if (wait->order)
+        log_line(console, wait->order, "gone");
+    free(wait->order);
+    wait->order = NULL;
 }
 
 const struct route router_routes[] = {
@@ -220,8 +246,10 @@ void router_answer(struct console *console, const struct console_request *reques
         console_response_fail(response, 400, "%s takes no '%.*s'", found->path, (int)unknown.len, unknown.ptr);
     else
         found->answer(console, request, response);
-    if (!refused && found->need == GUARD_ORDER && !response->is_pending)
+    if (!refused && found->need == GUARD_ORDER)
         log_order(console, request, response);
+    if (!response->is_pending)
+        router_leave(console, request->wait);
 }
 
 void router_write_openapi(FILE *out)

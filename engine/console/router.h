@@ -23,6 +23,8 @@ extern const size_t router_count;
 
 /* Checks the request and answers it. `response` is begun; the caller finishes it. */
 void router_answer(struct console *console, const struct console_request *request, struct console_response *response);
+/* Ends what a request waited for that will not be asked again. */
+void router_leave(struct console *console, struct console_wait *wait);
 /* The routes as an OpenAPI document. */
 void router_write_openapi(FILE *out);
 /* Events: router_events.c. A note is one line, in whatever characters. */

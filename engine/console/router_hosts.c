@@ -1,9 +1,9 @@
-/* Single hosts: the largest, one of them with its queue, and orders to hold, release or drop. What belongs to a host is
- * asked of the loop that has it; the console waits for that, two seconds at most. */
+/* Single hosts: the largest, and one of them with its queue. What belongs to a host is asked of the loop that has it (errand.h). */
 #include <inttypes.h>
 #include <string.h>
 
 #include "engine/console/console.h"
+#include "engine/console/errand.h"
 #include "engine/console/router_parts.h"
 #include "engine/url/json.h"
 
@@ -15,29 +15,6 @@ static const struct {
     enum inquiry_by by;
 } orders_of_rank[] = {
     {"queue", INQUIRY_BY_QUEUE}, {"failures", INQUIRY_BY_FAILURES}, {"time", INQUIRY_BY_TIME}, {"bytes", INQUIRY_BY_BYTES}};
-
-static struct slice name_of(const struct holds_target *target)
-{
-    return (struct slice){target->name, target->len};
-}
-
-/* A question; NULL: the response says why there is none. */
-static struct inquiry *begin(struct console *console, struct console_response *response)
-{
-    struct inquiry *inquiry = inquiry_begin(&console->crawl->inquiries);
-    if (!inquiry)
-        console_response_fail(response, 503, "too many questions wait for the loops: try again");
-    return inquiry;
-}
-
-/* False: the response says so, and the inquiry is gone. */
-static bool ask(struct console *console, struct inquiry *inquiry, struct console_response *response)
-{
-    if (crawl_inquire(console->crawl, inquiry))
-        return true;
-    console_response_fail(response, 503, "the loop did not answer");
-    return false;
-}
 
 static void write_key(FILE *out, const struct inquiry_row *row)
 {
@@ -55,31 +32,6 @@ static void write_counts(FILE *out, const struct inquiry_row *row)
             row->visits, row->pages, row->bytes, row->spent_ms, row->failures);
 }
 
-/* {"hosts": [...], "domains": [...]}, or null while an order is on its way. */
-static void write_holds(struct console *console, FILE *out)
-{
-    static const char *const words[] = {"hosts", "domains"};
-    const struct holds *holds;
-    if (!crawl_list_holds(console->crawl, &holds)) {
-        fputs("null", out);
-        return;
-    }
-    for (int is_domain = 0; is_domain < 2; is_domain++) {
-        const char *comma = "";
-        fprintf(out, "%s\"%s\": [", is_domain ? ", " : "{", words[is_domain]);
-        for (uint32_t i = 0; holds && i < holds->count; i++) {
-            const struct holds_entry *entry = &holds->entries[i];
-            if (entry->dropped || entry->target.is_domain != is_domain)
-                continue;
-            fputs(comma, out);
-            json_write_string(out, name_of(&entry->target));
-            comma = ", ";
-        }
-        fputs("]", out);
-    }
-    fputs("}", out);
-}
-
 void router_hosts(struct console *console, const struct console_request *request, struct console_response *response)
 {
     char word[16] = "queue";
@@ -91,15 +43,13 @@ void router_hosts(struct console *console, const struct console_request *request
         console_response_fail(response, 400, "by is queue, failures, time or bytes");
         return;
     }
-    struct inquiry *inquiry = begin(console, response);
+    struct errand *errand = errand_of(console, request, response);
+    struct errand_question question = {.kind = INQUIRY_TOP, .by = orders_of_rank[i].by};
+    const struct inquiry *inquiry = errand ? errand_ask(errand, &question, response) : NULL;
     if (!inquiry)
         return;
-    inquiry->kind = INQUIRY_TOP;
-    inquiry->by = orders_of_rank[i].by;
-    if (!ask(console, inquiry, response))
-        return;
     fprintf(response->out, "{\"by\": \"%s\", \"held\": ", word);
-    write_holds(console, response->out);
+    router_write_holds(console->crawl, response->out);
     fputs(", \"hosts\": [", response->out);
     for (unsigned k = 0; k < inquiry->row_count; k++) {
         fputs(k ? ",\n" : "\n", response->out);
@@ -108,7 +58,6 @@ void router_hosts(struct console *console, const struct console_request *request
         fputs("}", response->out);
     }
     fputs("]}\n", response->out);
-    inquiry_end(inquiry);
 }
 
 static void write_number(FILE *out, const char *name, int64_t number)
@@ -185,32 +134,22 @@ static void write_remarks(FILE *out, const struct inquiry *inquiry, bool is_cut)
         fprintf(out, "# %" PRIu32 " more wait on disk, among the URLs of other hosts\n", host->row.spilled);
 }
 
-static void answer_queue(struct console *console, struct inquiry *inquiry, struct console_response *response)
+/* A piece at a time, and other requests between them. */
+static void answer_queue(struct errand *errand, struct inquiry *inquiry, struct console_response *response)
 {
-    size_t len = 0;
-    response->type = "text/plain; charset=utf-8";
-    do {
-        if (!ask(console, inquiry, response))
-            return;
-        fwrite(inquiry->text, 1, inquiry->len, response->out);
-        len += inquiry->len;
-    } while (inquiry->has_more && len < QUEUE_TEXT_BYTES_MAX);
-    if (inquiry->is_known)
-        write_remarks(response->out, inquiry, inquiry->has_more);
-    else
-        console_response_fail(response, 404, "no such host is known");
-    inquiry_end(inquiry);
-}
-
-static void answer_host(struct console *console, struct inquiry *inquiry, struct console_response *response)
-{
-    if (!ask(console, inquiry, response))
+    if (!errand->out && !(errand->out = open_memstream(&errand->text, &errand->len))) {
+        console_response_fail(response, 503, "no memory");
         return;
-    if (inquiry->is_known)
-        write_host(response->out, inquiry);
-    else
-        console_response_fail(response, 404, "no such host is known");
-    inquiry_end(inquiry);
+    }
+    fwrite(inquiry->text, 1, inquiry->len, errand->out);
+    if (inquiry->has_more && ftell(errand->out) < QUEUE_TEXT_BYTES_MAX) {
+        errand_ask_on(errand, response);
+        return;
+    }
+    fflush(errand->out);
+    response->type = "text/plain; charset=utf-8";
+    fwrite(errand->text, 1, errand->len, response->out);
+    write_remarks(response->out, inquiry, inquiry->has_more);
 }
 
 void router_host(struct console *console, const struct console_request *request, struct console_response *response)
@@ -229,103 +168,15 @@ void router_host(struct console *console, const struct console_request *request,
         console_response_fail(response, 400, "format is json or text");
         return;
     }
-    struct inquiry *inquiry = begin(console, response);
+    struct errand *errand = errand_of(console, request, response);
+    struct errand_question question = {.kind = is_text ? INQUIRY_QUEUE : INQUIRY_HOST, .target = target};
+    struct inquiry *inquiry = errand ? errand_ask(errand, &question, response) : NULL;
     if (!inquiry)
         return;
-    inquiry->kind = is_text ? INQUIRY_QUEUE : INQUIRY_HOST;
-    inquiry->target = target;
-    if (is_text)
-        answer_queue(console, inquiry, response);
+    if (!inquiry->is_known)
+        console_response_fail(response, 404, "no such host is known");
+    else if (is_text)
+        answer_queue(errand, inquiry, response);
     else
-        answer_host(console, inquiry, response);
-}
-
-/* host= or domain=, one of them. */
-static bool read_target(const struct console_request *request, struct holds_target *target, struct console_response *response)
-{
-    char host[HOLDS_NAME_BYTES + 8], domain[HOLDS_NAME_BYTES + 8];
-    bool has_host = console_request_value(request, "host", host, sizeof host),
-         has_domain = console_request_value(request, "domain", domain, sizeof domain);
-    const char *why = "give host=https://example.org or domain=example.org";
-    if (has_host && !has_domain)
-        why = holds_parse_host(target, slice_of(host));
-    else if (has_domain && !has_host)
-        why = holds_parse_domain(target, slice_of(domain));
-    if (why)
-        console_response_fail(response, 400, "%s: %s", has_domain ? "no domain" : "no host", why);
-    return !why;
-}
-
-/* An order for a host with a wrong scheme or a typing error would do nothing, for ever. */
-static bool is_known(struct console *console, const struct holds_target *target, struct console_response *response)
-{
-    if (target->is_domain)
-        return true;
-    struct inquiry *inquiry = begin(console, response);
-    if (!inquiry)
-        return false;
-    inquiry->kind = INQUIRY_HOST;
-    inquiry->target = *target;
-    if (!ask(console, inquiry, response))
-        return false;
-    bool is_found = inquiry->is_known;
-    inquiry_end(inquiry);
-    if (!is_found)
-        console_response_fail(response, 404, "no such host is known; a domain can be held before its hosts are found");
-    return is_found;
-}
-
-static void refuse(const struct crawl_hold *done, struct console_response *response)
-{
-    switch (done->result) {
-    case HOLDS_NOT_HELD:
-        console_response_fail(response, 404, "it is not held; what its domain holds is released with the domain");
-        return;
-    case HOLDS_FULL:
-        console_response_fail(response, 409, "no more than %d hosts and domains can be held or dropped at a time", HOLDS_MAX);
-        return;
-    case HOLDS_DONE:
-        console_response_fail(response, 503, "DIR/state/held: %s", strerror(-done->error));
-        return;
-    case HOLDS_SAME:
-    case HOLDS_NO_MEMORY:
-        console_response_fail(response, 503, "no memory");
-    }
-}
-
-static void order(struct console *console, const struct console_request *request, struct console_response *response,
-                  enum holds_verb verb)
-{
-    struct holds_order wanted = {.verb = verb};
-    struct crawl_hold done = {.error = 0};
-    if (router_is_over(console, response) || !read_target(request, &wanted.target, response) ||
-        (verb != HOLDS_RELEASE && !is_known(console, &wanted.target, response)))
-        return;
-    enum crawl_ordered ordered = crawl_order_hosts(console->crawl, &wanted, &done);
-    bool is_same = ordered == CRAWL_ORDER_REFUSED && done.result == HOLDS_SAME;
-    if (ordered == CRAWL_ORDER_LATE)
-        console_response_fail(response, 503, "the last order is not carried out yet: try again");
-    else if (ordered == CRAWL_ORDER_REFUSED && !is_same)
-        refuse(&done, response);
-    else {
-        response->status = ordered == CRAWL_ORDER_BEGUN ? 202 : 200;
-        fprintf(response->out, "{\"order\": \"%s\", \"held\": ", ordered == CRAWL_ORDER_BEGUN ? "begun" : "done");
-        write_holds(console, response->out);
-        fputs("}\n", response->out);
-    }
-}
-
-void router_hold(struct console *console, const struct console_request *request, struct console_response *response)
-{
-    order(console, request, response, HOLDS_HOLD);
-}
-
-void router_release(struct console *console, const struct console_request *request, struct console_response *response)
-{
-    order(console, request, response, HOLDS_RELEASE);
-}
-
-void router_drop(struct console *console, const struct console_request *request, struct console_response *response)
-{
-    order(console, request, response, HOLDS_DROP);
+        write_host(response->out, inquiry);
 }

@@ -4,6 +4,7 @@
 #include "engine/console/request.h"
 
 struct console;
+struct crawl;
 
 /* What answers a request. */
 typedef void router_answerer(struct console *console, const struct console_request *request,
@@ -15,7 +16,11 @@ router_answerer router_order_seeds, router_order_checkpoint;
 /* Whether the crawl is about to end, so that no order makes sense; the response then says so. */
 bool router_is_over(const struct console *console, struct console_response *response);
 /* router_hosts.c: single hosts */
-router_answerer router_hosts, router_host, router_hold, router_release, router_drop;
+router_answerer router_hosts, router_host;
+/* router_holds.c: orders about them */
+router_answerer router_hold, router_release, router_drop;
+/* {"hosts": [...], "domains": [...]}, or null while an order is on its way. */
+void router_write_holds(const struct crawl *crawl, FILE *out);
 /* router_why.c */
 router_answerer router_why;
 /* router_events.c */

@@ -326,11 +326,15 @@ static void on_done(void *owner, struct MHD_Connection *connection, void **state
 {
     struct server_exchange *exchange = *state;
     struct server_peer *peer = peer_of(connection);
-    (void)owner, (void)why;
+    const struct server *server = owner;
+    (void)why;
     if (peer)
         peer->since_ns = clock_now_ns(); /* for the next one */
-    if (exchange)
+    if (exchange) {
+        if (exchange->wait.work || exchange->wait.order)
+            server->leave(server->owner, &exchange->wait);
         free(exchange->body);
+    }
     free(exchange);
     *state = NULL;
 }

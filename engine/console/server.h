@@ -28,6 +28,8 @@ enum {
 struct server {
     /* Answers a request. `response` is begun; the caller finishes it. */
     void (*answer)(void *owner, const struct console_request *request, struct console_response *response);
+    /* A request whose answer is pending will not be asked again: its client has gone. */
+    void (*leave)(void *owner, struct console_wait *wait);
     void *owner;
     struct MHD_Daemon *daemons[2]; /* of the Unix socket, of TCP; NULL: none */
     int listener;                  /* of TCP, until server_start; -1: none */

@@ -123,7 +123,7 @@ struct crawl_question {
 
 /* An order about single hosts, from the thread that gives it to the housekeeper and back. */
 struct crawl_hold {
-    _Atomic(int) state; /* 0: free, the caller's; 1: asked; 2: done */
+    _Atomic(int) state; /* 0: there was none yet; 1: asked; 2: done */
     struct holds_order order;
     enum holds_result result;
     int error;       /* negative errno of the file DIR/state/held; 0: none */
@@ -245,19 +245,17 @@ uint64_t crawl_checkpoint(struct crawl *crawl);
 bool crawl_ask(struct crawl *crawl, const struct url *url);
 bool crawl_is_answered(const struct crawl *crawl);
 
-/* Orders about single hosts, and a look at them. All by one thread besides those of the crawl; it waits for CRAWL_ORDER_MS at
- * most. */
-enum crawl_ordered {
-    CRAWL_ORDER_DONE,    /* the loops have carried it out: no request is begun that it forbids */
-    CRAWL_ORDER_BEGUN,   /* it is published, but a loop was not through with it in time */
-    CRAWL_ORDER_REFUSED, /* `result` and `error` say why */
-    CRAWL_ORDER_LATE,    /* nobody has taken it up in time, or the last one is not done yet */
-};
-enum crawl_ordered crawl_order_hosts(struct crawl *crawl, const struct holds_order *order, struct crawl_hold *done);
+/* Orders about single hosts, and questions about them. All by one thread besides those of the crawl; no call waits. */
+/* Hands an order to the housekeeper. False: the last one is not taken up yet. */
+bool crawl_order_hosts(struct crawl *crawl, const struct holds_order *order);
+/* What became of the last order, until the next one; NULL: nobody has taken it up yet. */
+const struct crawl_hold *crawl_ordered_hosts(const struct crawl *crawl);
+/* Whether the loops are through with the list of this number, or a later one: no request is begun that it forbids. */
+bool crawl_is_carried_out(const struct crawl *crawl, uint32_t number);
 /* What is held, valid until the next order; NULL: nothing was ever. False: an order is on its way. */
-bool crawl_list_holds(struct crawl *crawl, const struct holds **holds);
-/* Asks, or asks on if has_more. False: no answer in time; the inquiry is not the caller's any more. */
-bool crawl_inquire(struct crawl *crawl, struct inquiry *inquiry);
+bool crawl_list_holds(const struct crawl *crawl, const struct holds **holds);
+/* Asks, or asks on if has_more. */
+void crawl_inquire(struct crawl *crawl, struct inquiry *inquiry);
 
 /* The rules (enum canonical_rule) that a crawl with this tuning file applies to every URL. */
 bool crawl_canonical_rules(const struct scope_tuning_fixed *scope, unsigned *rules,

@@ -1,6 +1,6 @@
 /* Orders about single hosts, while the crawl runs.
  *
- *     crawl_order_hosts   another thread asks for it, and waits
+ *     crawl_order_hosts   another thread asks for it, and looks from time to time how far it is
  *     the housekeeper     makes the next list, writes what is held to DIR/state/held, publishes the list
  *     each loop           adopts it at its next turn, and carries it out (frontier_holds.c)
  *
@@ -8,7 +8,6 @@
  * confirmed holds after a crash, too. Lists are freed when every loop uses a newer one. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@
 #include "engine/crawl/loop.h"
 #include "lockfree/clock.h"
 
-enum { FREE, ASKED, DONE };
+enum { NONE, ASKED, DONE };
 
 /* So long a host may be on its way from loop to loop, and be looked up only when it arrives. */
 #define FORGET_NS (10 * CLOCK_NS_PER_S)
@@ -95,8 +94,7 @@ static void free_unused(struct crawl *crawl)
     oldest->older = NULL;
 }
 
-/* Whether all loops are through with this list. */
-static bool is_carried_out(const struct crawl *crawl, uint32_t number)
+bool crawl_is_carried_out(const struct crawl *crawl, uint32_t number)
 {
     for (unsigned i = 0; i < crawl->loop_count; i++)
         if (lf_load(&crawl->loops[i].frontier.holds.done, relaxed) < number)
@@ -110,7 +108,7 @@ static bool may_forget_drops(const struct crawl *crawl, uint64_t now_ns)
     for (unsigned i = 0; i < crawl->loop_count; i++)
         if (crawl->loops[i].harvest.spill && spill_count(crawl->loops[i].harvest.spill))
             return false;
-    return crawl->holds && is_carried_out(crawl, crawl->holds->number) &&
+    return crawl->holds && crawl_is_carried_out(crawl, crawl->holds->number) &&
            now_ns - crawl->dropped_ns > FORGET_NS;
 }
 
@@ -145,62 +143,33 @@ uint64_t crawl_keep_holds(void *owner, uint64_t now_ns)
     return CRAWL_LOOK_NS;
 }
 
-static bool is_ending(void *owner)
+bool crawl_order_hosts(struct crawl *crawl, const struct holds_order *order)
 {
-    struct crawl *crawl = owner;
-    return gate_phase(&crawl->gate) == CRAWL_ENDING;
-}
-
-/* The last order may have been done after its giver had left. */
-static bool is_free(struct crawl *crawl)
-{
-    if (lf_load(&crawl->hold.state, acquire) == DONE) /* A4 */
-        lf_store(&crawl->hold.state, FREE, relaxed);
-    return lf_load(&crawl->hold.state, relaxed) == FREE;
-}
-
-enum crawl_ordered crawl_order_hosts(struct crawl *crawl, const struct holds_order *order, struct crawl_hold *done)
-{
-    unsigned ms = 0;
-    if (!is_free(crawl))
-        return CRAWL_ORDER_LATE;
+    if (lf_load(&crawl->hold.state, acquire) == ASKED) /* A4 */
+        return false;
     crawl->hold.order = *order;
     lf_store(&crawl->hold.state, ASKED, release); /* R3 pairs with A3 in crawl_keep_holds */
-    for (; lf_load(&crawl->hold.state, relaxed) != DONE; ms++) {
-        if (ms >= CRAWL_ORDER_MS || is_ending(crawl))
-            return CRAWL_ORDER_LATE;
-        poll(NULL, 0, 1);
-    }
-    is_free(crawl);
-    done->result = crawl->hold.result;
-    done->error = crawl->hold.error;
-    done->number = crawl->hold.number;
-    if (done->result != HOLDS_DONE || done->error)
-        return CRAWL_ORDER_REFUSED;
-    for (; ms < CRAWL_ORDER_MS && !is_ending(crawl); ms++) {
-        if (is_carried_out(crawl, done->number))
-            return CRAWL_ORDER_DONE;
-        poll(NULL, 0, 1);
-    }
-    return CRAWL_ORDER_BEGUN;
-}
-
-bool crawl_list_holds(struct crawl *crawl, const struct holds **holds)
-{
-    *holds = NULL;
-    if (!is_free(crawl))
-        return false;
-    *holds = lf_load(&crawl->frontier.holds, acquire); /* A1: only an order replaces it */
     return true;
 }
 
-bool crawl_inquire(struct crawl *crawl, struct inquiry *inquiry)
+const struct crawl_hold *crawl_ordered_hosts(const struct crawl *crawl)
+{
+    return lf_load(&crawl->hold.state, acquire) == ASKED ? NULL : &crawl->hold; /* A4 */
+}
+
+bool crawl_list_holds(const struct crawl *crawl, const struct holds **holds)
+{
+    bool is_asked = lf_load(&crawl->hold.state, acquire) == ASKED; /* A4 */
+    *holds = is_asked ? NULL : lf_load(&crawl->frontier.holds, acquire); /* A1: only an order replaces it */
+    return !is_asked;
+}
+
+void crawl_inquire(struct crawl *crawl, struct inquiry *inquiry)
 {
     if (inquiry->has_more)
         inquiry_go_on(inquiry);
     else
         inquiry_send(inquiry, crawl->desks[0]);
-    return inquiry_wait(inquiry, CRAWL_ORDER_MS, is_ending, crawl);
 }
 
 bool crawl_read_holds(struct crawl *crawl, struct tuning_error *error)

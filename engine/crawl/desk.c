@@ -127,7 +127,7 @@ static void let_go(struct desk *desk, struct inquiry *inquiry, uint64_t now_ns)
 static enum progress answer(struct desk *desk, struct inquiry *inquiry, uint64_t now_ns)
 {
     int asked = INQUIRY_ASKED;
-    /* Hand-over to the asker: R1 pairs with A1 in inquiry_wait. If he has left (A2 pairs with R2), it is free: R3 pairs
+    /* Hand-over to the asker: R1 pairs with A1 in inquiry.c. If he has left (A2 pairs with R2), it is free: R3 pairs
      * with A3 in inquiry_begin. */
     if (lf_cas(&inquiry->state, &asked, INQUIRY_ANSWERED, acq_rel, acquire))
         return DONE;

@@ -1,6 +1,5 @@
 #include "engine/crawl/inquiry.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,16 +67,16 @@ void inquiry_go_on(struct inquiry *inquiry)
     inquiry_send(inquiry, inquiry->desk);
 }
 
-bool inquiry_wait(struct inquiry *inquiry, unsigned wait_ms, bool (*is_over)(void *owner), void *owner)
+bool inquiry_is_answered(const struct inquiry *inquiry)
+{
+    return lf_load(&inquiry->state, acquire) == INQUIRY_ANSWERED; /* A1 pairs with R1 in desk.c */
+}
+
+bool inquiry_leave(struct inquiry *inquiry)
 {
     int asked = INQUIRY_ASKED;
-    for (unsigned ms = 0; ms < wait_ms && !is_over(owner); ms++) {
-        if (lf_load(&inquiry->state, acquire) == INQUIRY_ANSWERED) /* A1 pairs with R1 in desk.c */
-            return true;
-        poll(NULL, 0, 1);
-    }
     /* R2 pairs with A2 in desk.c: whoever answers now frees it. A1: it was answered at the last moment. */
-    return !lf_cas(&inquiry->state, &asked, INQUIRY_LEFT, acq_rel, acquire);
+    return lf_cas(&inquiry->state, &asked, INQUIRY_LEFT, acq_rel, acquire);
 }
 
 void inquiry_end(struct inquiry *inquiry)

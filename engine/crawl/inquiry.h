@@ -1,9 +1,10 @@
 /* What the operator wants to know of single hosts. One thread asks, the loops answer at their desks (desk.h).
  *
- *     the asker   inquiry_begin, fills in what it asks, inquiry_send, inquiry_wait, reads the answer, inquiry_end
+ *     the asker   inquiry_begin, fills in what it asks, inquiry_send; once inquiry_is_answered, reads the answer and calls inquiry_end,
+ *                 or calls inquiry_leave before
  *     the loops   a host's question goes to the loop that has the host; none waits for anybody
  *
- * Memory is fixed: there are INQUIRIES_MAX. One that was not answered in time stays with the loops until it is. */
+ * Nobody waits in a call. Memory is fixed: there are INQUIRIES_MAX. One that was left stays with the loops until they have answered it. */
 #pragma once
 
 #include <stdbool.h>
@@ -116,8 +117,8 @@ void inquiry_fini(struct inquiries *inquiries);
 void inquiry_send(struct inquiry *inquiry, struct desk *desk);
 /* Has the next piece written: as inquiry_send. */
 void inquiry_go_on(struct inquiry *inquiry);
-/* Waits until it is answered. False: not within wait_ms, or `is_over` says that nobody will answer; it is the loops' from then
- * on. */
-bool inquiry_wait(struct inquiry *inquiry, unsigned wait_ms, bool (*is_over)(void *owner), void *owner);
+bool inquiry_is_answered(const struct inquiry *inquiry);
+/* The asker does not want to know any more: it is the loops' from now on. False: it was answered at the last moment. */
+bool inquiry_leave(struct inquiry *inquiry);
 /* The asker has read the answer. The rest of a queue is not asked for. */
 void inquiry_end(struct inquiry *inquiry);

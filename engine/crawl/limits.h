@@ -89,8 +89,8 @@
  * microsecond or two each, for a line of crawl.log and a record of the journal. */
 #define LOOP_DROP_NS        CLOCK_NS_PER_MS
 #define LOOP_DROPS_PER_LOOK 64
-/* inquiry: questions at one time. One thread asks, and waits for each answer; the others are those that it gave up. A desk
- * has no more than these to deal with in a turn. */
+/* inquiry: questions at one time. A desk has no more than these to deal with in a turn. Operators are few; whoever is one too
+ * many waits. */
 #define INQUIRIES_MAX 4
 /* inquiry: rows of a list of hosts. */
 #define INQUIRY_ROWS_MAX 64
@@ -105,8 +105,6 @@
 #define DESK_URLS_PER_LOOK 64
 /* desk: how long it waits for a host that another loop visits. */
 #define DESK_PATIENCE_NS (500 * CLOCK_NS_PER_MS)
-/* crawl: how long somebody who gives an order waits until it is carried out. */
-#define CRAWL_ORDER_MS 2000
 /* troubles: the last failing hosts that a loop remembers. The status has room for a few names. */
 #define TROUBLES_HOSTS 16
 /* troubles: bytes of a host name that are shown. */

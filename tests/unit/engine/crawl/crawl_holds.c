@@ -112,16 +112,21 @@ TEST(a_file_that_is_wrong_is_named_with_its_line)
     end();
 }
 
-TEST(an_order_that_nobody_takes_up_is_late)
+TEST(one_order_at_a_time)
 {
-    struct crawl_hold done = {.error = 0};
+    const struct holds_order hold = {.verb = HOLDS_HOLD, .target = {.is_domain = true, .len = 6, .name = "a.test"}};
     const struct holds *holds;
     begin();
-    gate_set_phase(&crawl.gate, CRAWL_ENDING);
-    CHECK_INT(crawl_order_hosts(&crawl, &(struct holds_order){.verb = HOLDS_HOLD}, &done), CRAWL_ORDER_LATE);
-    CHECK(!crawl_list_holds(&crawl, &holds)); /* it may be taken up still */
-    CHECK_INT(crawl_order_hosts(&crawl, &(struct holds_order){.verb = HOLDS_HOLD}, &done), CRAWL_ORDER_LATE);
-    lf_store(&crawl.hold.state, 2, release);
     CHECK(crawl_list_holds(&crawl, &holds) && !holds);
+    CHECK(crawl_order_hosts(&crawl, &hold));
+    CHECK(!crawl_ordered_hosts(&crawl) && !crawl_order_hosts(&crawl, &hold)); /* nobody has taken it up */
+    CHECK(!crawl_list_holds(&crawl, &holds) && !holds);
+    crawl_keep_holds(&crawl, clock_now_ns());
+    const struct crawl_hold *done = crawl_ordered_hosts(&crawl);
+    CHECK(done && done->result == HOLDS_DONE && done->number == 1);
+    CHECK(crawl_list_holds(&crawl, &holds) && holds->count == 1);
+    CHECK(crawl_order_hosts(&crawl, &hold)); /* also if the giver of the last one has not looked */
+    crawl_keep_holds(&crawl, clock_now_ns());
+    CHECK_INT(crawl_ordered_hosts(&crawl)->result, HOLDS_SAME);
     end();
 }
