@@ -397,9 +397,10 @@ static uint64_t sleep_of(struct loop *loop, uint64_t now_ns)
     return sleep_ns < max_ns ? sleep_ns : max_ns;
 }
 
-/* What the loop waits for when it may sleep. */
-static enum limited_by limit_of(const struct loop *loop, uint64_t now_ns)
+enum limited_by loop_limited_by(const struct loop *loop, uint64_t sleep_ns, uint64_t now_ns)
 {
+    if (!sleep_ns)
+        return LIMITED_WORK;
     enum limited_by by = visits_limited_by(&loop->visits, now_ns);
     if (by != LIMITED_EMPTY)
         return by;
@@ -450,7 +451,7 @@ static int turn(struct loop *loop)
     troubles_turn(&loop->troubles);
     publish(loop);
     uint64_t sleep_ns = sleep_of(loop, now_ns);
-    loop->limited.by = sleep_ns ? limit_of(loop, now_ns) : LIMITED_WORK;
+    loop->limited.by = loop_limited_by(loop, sleep_ns, now_ns);
     return ring_turn(&loop->ring, sleep_ns);
 }
 

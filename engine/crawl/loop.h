@@ -80,5 +80,8 @@ void loop_fini(struct loop *loop);
 /* What the loop writes belongs to the epoch of the crawl as it is. Before its thread starts. */
 void loop_begin_epoch(struct loop *loop);
 
+/* What limits a loop that is about to sleep for so long at most. Without sleep it has work. */
+enum limited_by loop_limited_by(const struct loop *loop, uint64_t sleep_ns, uint64_t now_ns);
+
 /* The thread: runs until the crawl is CRAWL_ENDING and no visit is open. */
 void *loop_run(void *loop);

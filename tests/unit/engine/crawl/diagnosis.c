@@ -55,6 +55,28 @@ TEST(a_pause_is_told_from_the_end)
     CHECK_STR(sentence(), "paused 100%: the crawl is about to end");
 }
 
+/* Each has a sentence of its own. */
+TEST(every_reason_is_explained)
+{
+    static const char *const sentences[LIMITED_COUNT] = {
+        [LIMITED_WORK] = "work 100%: the loops are busy; crawl.threads gives the crawl more cores",
+        [LIMITED_CONNECTIONS] = "connections 100%: all 0 are in use; net.connections allows more",
+        [LIMITED_POLITENESS] = "politeness 100%: 0 hosts rest",
+        [LIMITED_SERVERS] = "servers 100%: every host with URLs is being visited, one connection each; 0 are open",
+        [LIMITED_NAMES] = "names 100%: 0 hosts wait for name servers",
+        [LIMITED_STORE] = "store 100%: pages wait for the disk, 0.0 MB are not written yet",
+        [LIMITED_MEMORY] = "memory 100%: pages wait for memory; memory.pages gives more",
+        [LIMITED_BANDWIDTH] = "bandwidth 100%: net.bandwidth is used up",
+        [LIMITED_PAGES] = "pages 100%: the last pages of crawl.max-pages are in flight",
+        [LIMITED_PAUSED] = "paused 100%: the crawl is about to end",
+        [LIMITED_EMPTY] = "empty 100%: no URL waits",
+    };
+    for (int by = 0; by < LIMITED_COUNT; by++) {
+        begin((enum limited_by)by, 1);
+        CHECK_STR(sentence(), sentences[by]);
+    }
+}
+
 /* A crawl that waits for its operator does not look as if it hung. */
 TEST(held_hosts_are_told)
 {
