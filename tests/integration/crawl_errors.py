@@ -279,7 +279,7 @@ def test_reload_of_a_bad_file():
 
 
 # Some pages are committed before the disk is full.
-SLOW = {"net": {"bandwidth": "2MB"}, "state": {"commit": "20ms"}}
+SLOW = {"net": {"bandwidth": "500KB"}, "state": {"commit": "20ms"}}
 
 
 def check_full(crawl):
