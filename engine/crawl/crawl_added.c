@@ -193,8 +193,9 @@ bool crawl_take_added(struct loop *loop)
     struct added *added = lf_load(&loop->crawl->to_take, acquire); /* A5 pairs with R5 in crawl_keep_added */
     if (!added)
         return false;
+    const uint64_t until_ns = clock_now_ns() + CRAWL_ADDED_NS;
     for (unsigned i = 0; i < CRAWL_ADDED_TAKEN && added->taken < added->count; i++) {
-        if (!harvest_has_room(&loop->harvest))
+        if (!harvest_has_room(&loop->harvest) || (i && clock_now_ns() >= until_ns))
             return true;
         take_line(&loop->harvest, added, &added->lines[added->taken++]);
     }

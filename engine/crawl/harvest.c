@@ -21,7 +21,9 @@ bool harvest_init(struct harvest *harvest, const struct harvest_options *options
                                 .ledger = options->ledger,
                                 .stats = options->stats,
                                 .tuning = options->tuning,
-                                .canonical = options->canonical};
+                                .canonical = options->canonical,
+                                .links_per_look =
+                                    scope_expressions(options->scope) ? 1 : HARVEST_LINKS_PER_LOOK};
     size_t links_max = options->tuning->fixed.limits.links_per_page_max;
     links_max = links_max ? links_max : 1; /* malloc(0) may be NULL */
     struct link *found = malloc(links_max * sizeof *found);
@@ -442,10 +444,11 @@ static unsigned embed_hops(const struct harvest_source *source, char hop)
     return source->embed_hops < COUNTED_MAX ? source->embed_hops + 1 : COUNTED_MAX;
 }
 
-static void leave_out(struct harvest *harvest, enum scope_rule rule)
+static void leave_out(struct harvest *harvest, struct scope_answer answer)
 {
     stats_add(&harvest->stats->links_out_of_scope, 1);
-    stats_add(&harvest->stats->scope[rule], 1);
+    stats_add(&harvest->stats->links_undecided, answer.is_undecided);
+    stats_add(&harvest->stats->scope[answer.rule], 1);
 }
 
 void harvest_link(struct harvest *harvest, const struct harvest_source *source, struct slice text,
@@ -467,7 +470,7 @@ void harvest_link(struct harvest *harvest, const struct harvest_source *source, 
                                     .is_embed = kind == HOST_ITEM_EMBED};
     struct scope_answer answer = scope_ask(harvest->scope, &found->url, &context);
     if (!answer.is_in) {
-        leave_out(harvest, answer.rule);
+        leave_out(harvest, answer);
         return;
     }
     found->depth = (uint16_t)(context.depth < UINT16_MAX ? context.depth : UINT16_MAX);
@@ -508,11 +511,11 @@ static void take_link(struct harvest *harvest, const struct harvest_source *sour
     }
     enum host_item_kind kind = kind_of(harvest->tuning, (enum link_kind)link->kind);
     if (kind == HOST_ITEM_EMBED && !harvest->tuning->fixed.scope.embeds) {
-        leave_out(harvest, SCOPE_EMBED); /* the scope would say the same, but only after parsing the URL */
+        leave_out(harvest, (struct scope_answer){.rule = SCOPE_EMBED}); /* the scope would say the same, but only after parsing the URL */
         return;
     }
     if (kind != HOST_ITEM_EMBED && source->is_requisite) {
-        leave_out(harvest, SCOPE_REQUISITE); /* its embeds are wanted, its links are not */
+        leave_out(harvest, (struct scope_answer){.rule = SCOPE_REQUISITE}); /* its embeds are wanted, its links are not */
         return;
     }
     harvest_link(harvest, source, link->url, kind);
@@ -534,7 +537,7 @@ size_t harvest_links(struct harvest *harvest, const struct harvest_source *sourc
     while (at < to) {
         const struct link *link = &links->found[at++];
         take_link(harvest, link->flags & LINK_OF_HEAD ? &of_head : source, link);
-        if ((at - from) % HARVEST_LINKS_PER_LOOK == 0 && clock_now_ns() >= until_ns)
+        if ((at - from) % harvest->links_per_look == 0 && clock_now_ns() >= until_ns)
             break;
     }
     harvest_flush(harvest);

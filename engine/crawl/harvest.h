@@ -60,6 +60,7 @@ struct harvest {
     const struct tuning *tuning; /* the owner may replace it */
     unsigned canonical;          /* enum canonical_rule */
     struct scope_loop *scope;
+    unsigned links_per_look; /* HARVEST_LINKS_PER_LOOK, or 1 if the scope has expressions, which may take long */
     struct links links; /* of the page at hand */
     char *text;         /* of the batch's URLs */
     size_t text_used;
@@ -89,8 +90,8 @@ void harvest_fini(struct harvest *harvest);
 void harvest_link(struct harvest *harvest, const struct harvest_source *source, struct slice text,
                   enum host_item_kind kind);
 /* Takes up to HARVEST_LINKS_PER_STEP links of harvest->links, beginning at index `from`, and queues those
- * that may be followed. Looks at the clock every HARVEST_LINKS_PER_LOOK links, and ends the step after `until_ns`. Returns
- * the index to continue at. */
+ * that may be followed. Looks at the clock every links_per_look links, and ends the step after `until_ns`. Returns the
+ * index to continue at. */
 size_t harvest_links(struct harvest *harvest, const struct harvest_source *source, size_t from,
                      uint64_t until_ns);
 /* The letter under which crawl.log would show a URL that this link of the page leads to. */

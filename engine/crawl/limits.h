@@ -54,7 +54,8 @@
 #define READER_SHORT_BYTES (16u << 10)
 /* harvest: links per step, one batch of the sieve: a few dozen microseconds. A link whose name is beyond ASCII may
  * take 75 microseconds, so the clock is looked at now and then, and a step ends early. Most pages have fewer links than
- * fit between two looks, which together may take 1.8 milliseconds. */
+ * fit between two looks, which together may take 1.8 milliseconds. Where the scope has regular expressions, a link may take
+ * a millisecond, and the clock is looked at after each. */
 #define HARVEST_LINKS_PER_STEP 64
 #define HARVEST_LINKS_PER_LOOK 24
 /* harvest: URLs taken back from the disk per turn: some hundred microseconds. */
@@ -149,6 +150,8 @@
 /* crawl_added: seeds that the housekeeper keeps, and that loop 0 takes, in one turn: some milliseconds, and less than one. */
 #define CRAWL_ADDED_KEPT  2048
 #define CRAWL_ADDED_TAKEN 256
+/* crawl: the time that it takes for them per turn. */
+#define CRAWL_ADDED_NS (2 * CLOCK_NS_PER_MS)
 /* crawl: length of the directory's path. With /warc/, the longest file name and .open it stays below 1,024,
  * the size of all path buffers. */
 #define CRAWL_DIRECTORY_CHARS_MAX 800

@@ -43,6 +43,7 @@ struct stats_histogram {
     X(links_bad)      /* not an http or https URL */                                                         \
     X(links_nofollow)                                                                                        \
     X(links_out_of_scope)                                                                                    \
+    X(links_undecided) /* of these, for which scope.exclude or scope.include took too long */                \
     X(links_known) /* known to the sieve */                                                                  \
     X(links_lost)  /* the sieve or the frontier was full, or the page had too many */                        \
     X(links_cut)   /* of these, beyond limits.links-per-page or links-per-sitemap */                         \

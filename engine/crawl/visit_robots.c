@@ -81,11 +81,12 @@ static unsigned take_sitemaps(struct visits *visits, const struct harvest_source
                               const struct robots *rules)
 {
     const uint64_t until_ns = clock_thread_ns() + VISIT_WORK_NS_MAX;
+    const unsigned per_look = visits->harvest->links_per_look == 1 ? 1 : VISIT_SITEMAPS_PER_LOOK;
     struct slice text;
     uint32_t cursor = 0;
     unsigned taken = 0;
     while (robots_sitemap(rules, &cursor, &text)) {
-        if (taken && taken % VISIT_SITEMAPS_PER_LOOK == 0 && clock_thread_ns() >= until_ns) {
+        if (taken && taken % per_look == 0 && clock_thread_ns() >= until_ns) {
             stats_add(&visits->stats->links_lost, rules->sitemap_count - taken);
             break;
         }

@@ -1,12 +1,11 @@
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include "engine/frontier/scope.h"
 
 #include <assert.h>
-#include <pcre2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/frontier/expressions.h"
 #include "engine/frontier/scope_traps.h"
 #include "engine/url/domain.h"
 #include "engine/url/hash.h"
@@ -14,16 +13,9 @@
 #include "lockfree/atomic.h"
 
 enum {
-    EXPRESSIONS_MAX = 256,
     NAME_BYTES_MAX = 253, /* the longest name in DNS, as text (RFC 1035, 2.3.4) */
     HOST_CACHE_SLOTS = 4096,
     SEED_SLOTS_MIN = 64,
-};
-
-struct expressions {
-    size_t count;
-    pcre2_code *code[EXPRESSIONS_MAX];
-    struct slice text[EXPRESSIONS_MAX];
 };
 
 /* Open addressing, never more than half full. One thread adds while others look. A set that has become too small is
@@ -36,7 +28,7 @@ struct hash_set {
 
 struct scope {
     const struct scope_tuning_fixed *tuning;
-    struct expressions exclude, include;
+    struct expressions *exclude, *include;
     _Atomic(struct hash_set *) seeds; /* host keys without scheme, or registrable domains */
     _Atomic(uint32_t) additions;      /* calls of scope_tell_seeds */
 };
@@ -46,7 +38,7 @@ enum { CACHED_UNKNOWN, CACHED_IN, CACHED_OUT };
 /* Caches the answers of the rule `host` for recent hosts. */
 struct scope_loop {
     const struct scope *scope;
-    pcre2_match_data *match;
+    struct expressions_loop *expressions;
     uint16_t good_port; /* the last one that is no bad port: most links have it, too */
     struct {
         uint64_t hash;
@@ -139,33 +131,6 @@ static void free_sets(struct hash_set *set)
     }
 }
 
-static bool compile(struct expressions *expressions, const char *key, const char *list,
-                    struct tuning_error *error)
-{
-    struct slice rest = slice_of(list), item;
-    while (tuning_next_item(&rest, &item)) {
-        int code = 0;
-        PCRE2_SIZE at = 0;
-        PCRE2_UCHAR why[128];
-        if (expressions->count == EXPRESSIONS_MAX) {
-            snprintf(error->message, sizeof error->message, "scope.%s: more than %d expressions", key,
-                     EXPRESSIONS_MAX);
-            return false;
-        }
-        pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)item.ptr, item.len, 0, &code, &at, NULL);
-        if (!compiled) {
-            pcre2_get_error_message(code, why, sizeof why);
-            snprintf(error->message, sizeof error->message, "scope.%s: '%.*s': %s at position %zu", key,
-                     (int)item.len, item.ptr, (const char *)why, (size_t)at);
-            return false;
-        }
-        pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* if there is no JIT, matching works without it */
-        expressions->text[expressions->count] = item;
-        expressions->code[expressions->count++] = compiled;
-    }
-    return true;
-}
-
 struct scope *scope_create(const struct scope_tuning_fixed *tuning, struct tuning_error *error)
 {
     struct scope *scope = calloc(1, sizeof *scope);
@@ -178,23 +143,19 @@ struct scope *scope_create(const struct scope_tuning_fixed *tuning, struct tunin
     }
     scope->tuning = tuning;
     lf_store(&scope->seeds, seeds, relaxed); /* nobody else has it yet */
-    if (compile(&scope->exclude, "exclude", tuning->exclude, error) &&
-        compile(&scope->include, "include", tuning->include, error))
+    scope->exclude = expressions_create("exclude", tuning->exclude, error);
+    if (scope->exclude)
+        scope->include = expressions_create("include", tuning->include, error);
+    if (scope->include)
         return scope;
     scope_destroy(scope);
     return NULL;
 }
 
-static void free_expressions(struct expressions *expressions)
-{
-    for (size_t i = 0; i < expressions->count; i++)
-        pcre2_code_free(expressions->code[i]);
-}
-
 void scope_destroy(struct scope *scope)
 {
-    free_expressions(&scope->exclude);
-    free_expressions(&scope->include);
+    expressions_destroy(scope->exclude);
+    expressions_destroy(scope->include);
     free_sets(lf_load(&scope->seeds, relaxed)); /* nobody else has it any more */
     free(scope);
 }
@@ -204,6 +165,11 @@ static uint64_t seed_hash(const struct scope *scope, const struct url *url)
 {
     return hash_slice(scope->tuning->mode == TUNING_SCOPE_DOMAINS ? domain_registrable(url_host(url))
                                                                   : url_authority(url));
+}
+
+size_t scope_expressions(const struct scope *scope)
+{
+    return expressions_count(scope->exclude) + expressions_count(scope->include);
 }
 
 bool scope_add_seed(struct scope *scope, const struct url *url)
@@ -225,8 +191,8 @@ struct scope_loop *scope_loop_create(const struct scope *scope)
         return NULL;
     loop->scope = scope;
     loop->good_port = 80;
-    loop->match = pcre2_match_data_create(1, NULL);
-    if (loop->match)
+    loop->expressions = expressions_loop_create();
+    if (loop->expressions)
         return loop;
     free(loop);
     return NULL;
@@ -234,17 +200,8 @@ struct scope_loop *scope_loop_create(const struct scope *scope)
 
 void scope_loop_destroy(struct scope_loop *loop)
 {
-    pcre2_match_data_free(loop->match);
+    expressions_loop_destroy(loop->expressions);
     free(loop);
-}
-
-/* The first expression that matches; -1: none. */
-static int first_match(struct scope_loop *loop, const struct expressions *expressions, struct slice text)
-{
-    for (size_t i = 0; i < expressions->count; i++)
-        if (pcre2_match(expressions->code[i], (PCRE2_SPTR)text.ptr, text.len, 0, 0, loop->match, NULL) >= 0)
-            return (int)i;
-    return -1;
 }
 
 static bool is_on_seed_host(struct scope_loop *loop, const struct url *url)
@@ -340,6 +297,26 @@ static struct scope_answer in(enum scope_rule rule, struct slice item)
     return (struct scope_answer){.is_in = true, .rule = rule, .item = item};
 }
 
+/* scope.exclude: what could not be decided is out. */
+static struct scope_answer ask_excluded(struct scope_loop *loop)
+{
+    struct expressions_answer found = expressions_ask(loop->expressions, loop->scope->exclude);
+    struct scope_answer answer = out(SCOPE_EXCLUDE, found.expression);
+    answer.is_in = !found.is_match && !found.is_undecided;
+    answer.is_undecided = found.is_undecided;
+    return answer;
+}
+
+/* scope.include: what could not be decided is out. Without expressions everything is in. */
+static struct scope_answer ask_included(struct scope_loop *loop)
+{
+    struct expressions_answer found = expressions_ask(loop->expressions, loop->scope->include);
+    struct scope_answer answer = out(SCOPE_INCLUDE, found.is_match ? (struct slice){NULL, 0} : found.expression);
+    answer.is_in = found.is_match || expressions_count(loop->scope->include) == 0;
+    answer.is_undecided = found.is_undecided;
+    return answer;
+}
+
 /* The rules that exclude; is_in of the answer means that none did. */
 static struct scope_answer ask_limits(struct scope_loop *loop, const struct url *url,
                                       const struct scope_context *context)
@@ -347,7 +324,6 @@ static struct scope_answer ask_limits(struct scope_loop *loop, const struct url 
     const struct scope_tuning_fixed *tuning = loop->scope->tuning;
     const struct slice none = {NULL, 0};
     struct slice item;
-    int match;
     if (url_page(url).len > tuning->url_bytes_max)
         return out(SCOPE_URL_BYTES, none);
     if (has_long_name(url))
@@ -367,9 +343,8 @@ static struct scope_answer ask_limits(struct scope_loop *loop, const struct url 
         return out(SCOPE_PATH_REPEATS, none);
     if (tuning->skip_extensions[0] && (item = find_extension(tuning, url_path(url))).ptr)
         return out(SCOPE_EXTENSION, item);
-    if ((match = first_match(loop, &loop->scope->exclude, url_page(url))) >= 0)
-        return out(SCOPE_EXCLUDE, loop->scope->exclude.text[match]);
-    return in(SCOPE_HOST, none);
+    expressions_begin(loop->expressions, url_page(url), scope_expressions(loop->scope));
+    return ask_excluded(loop);
 }
 
 /* The rules that include: hosts, prefixes, hops off the scope. */
@@ -378,8 +353,9 @@ static struct scope_answer ask_places(struct scope_loop *loop, const struct url 
 {
     const struct scope_tuning_fixed *tuning = loop->scope->tuning;
     const struct slice none = {NULL, 0};
-    if (loop->scope->include.count && first_match(loop, &loop->scope->include, url_page(url)) < 0)
-        return out(SCOPE_INCLUDE, none);
+    struct scope_answer included = ask_included(loop);
+    if (!included.is_in)
+        return included;
     if (tuning->suffixes[0] && !find_suffix(tuning->suffixes, url_host(url)).ptr)
         return out(SCOPE_SUFFIX, none);
     if (is_on_seed_host(loop, url))

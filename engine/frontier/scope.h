@@ -17,6 +17,8 @@
  *   requisite      what a page in scope embeds, wherever that is,   in
  *                  if scope.embeds is anywhere: asked in place of include and all after it
  *
+ * What scope.exclude or scope.include cannot decide in the steps that a URL has (expressions.h) is out.
+ *
  * Built before the loops start, but seeds may be added later, by one thread. Each thread asks through a scope_loop of its
  * own. */
 #pragma once
@@ -52,6 +54,7 @@ struct scope_answer {
     bool is_in;
     bool is_off;       /* in, but off the hosts in scope: one of the hops that scope.hops-off allows */
     bool is_requisite; /* in only because a page in scope embeds it: its own links are not followed */
+    bool is_undecided; /* out because an expression needs too many steps for this URL (expressions.h) */
     enum scope_rule rule;
     struct slice
         item; /* the expression, suffix or prefix that decided, where there are several; else empty */
@@ -70,6 +73,8 @@ struct scope;
 /* NULL: `error` says which expression or rule is wrong. `tuning` must outlive the scope. */
 struct scope *scope_create(const struct scope_tuning_fixed *tuning, struct tuning_error *error);
 void scope_destroy(struct scope *scope);
+/* The regular expressions of the scope. If there are any, each question may take a millisecond. */
+size_t scope_expressions(const struct scope *scope);
 
 /* Adds the host or domain of a seed. One thread at a time, also while others ask. False: no memory. */
 bool scope_add_seed(struct scope *scope, const struct url *url);

@@ -113,7 +113,7 @@ const struct tuning_key tuning_keys[] = {
     {"scope", "include", TUNING_LIST, AT(fixed.scope.include), "", 0, 0, NULL,
      "only URLs that match one of these regular expressions (PCRE2); one per line"},
     {"scope", "exclude", TUNING_LIST, AT(fixed.scope.exclude), "", 0, 0, NULL,
-     "no URL that matches one of these regular expressions (PCRE2); one per line"},
+     "no URL that matches one of these regular expressions (PCRE2), or that one of them takes a millisecond for; one per line"},
     {"scope", "skip-extensions", TUNING_LIST, AT(fixed.scope.skip_extensions), "", 0, 0, NULL,
      "no URL whose path ends in one of these (jpg, zip)"},
     {"scope", "mime", TUNING_LIST, AT(fixed.scope.mime), "", 0, 0, NULL,

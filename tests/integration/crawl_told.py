@@ -145,6 +145,23 @@ def test_losses_are_loud():
         assert "3900 links lost: raise limits.links-per-page" in crawl.stderr, crawl.stderr
 
 
+def test_expressions_that_take_too_long():
+    """A URL of them is left out; an expression that only needs much memory decides."""
+    deep = "/" + "/".join("abcdefghijklmnopqr")
+    long = "/" + "a" * 1800
+    links = "".join(f'<a href="{path}">' for path in [deep, f"{long}/private", "/public"]).encode()
+    scope = {"scope": {"exclude": "/(?:[^/]|%2f)*/private\nexclude = (.*/)*calendar/.*"}}
+    with Pages({"127.0.0.1": {"/": (200, {"Content-Type": "text/html"}, links), "/public": PAGE["/"]}}) as web:
+        crawl = Crawl(web, merge(QUICK, scope))
+        assert crawl.summary["links_undecided"] == 1 and crawl.summary["scope"] == {"exclude": 2}, crawl.summary
+        assert crawl.summary["outcomes"] == {"done": 2}, crawl.summary["outcomes"]
+        told = "1 links left out because expressions took too long: see scope.exclude and scope.include"
+        assert told in crawl.stdout and told in crawl.stderr, (crawl.stdout, crawl.stderr)
+        why = subprocess.run([BUILD / "lycosa", "why", crawl.directory, web.url("127.0.0.1", deep)],
+                             capture_output=True, text=True).stdout
+        assert "rule 'exclude': (.*/)*calendar/.*, which takes too long" in why, why
+
+
 def test_patience_ends():
     """A host that asks for an hour does not hold up the end by an hour: its URL stays in the directory."""
     busy = {"/": (503, {"Retry-After": "3600"}, b"busy")}
@@ -293,4 +310,5 @@ def test_a_closed_terminal_ends_the_crawl():
 main([test_reloads_give_their_memory_back, test_units_on_the_command_line, test_seeds_on_standard_input, test_progress_while_seeds_are_read,
       test_a_narrow_terminal, test_a_closed_terminal_ends_the_crawl,
       test_a_dead_seed_is_seen_at_once, test_all_seeds_fail, test_no_seed_in_scope, test_contact_url_is_asked_for,
-      test_private_addresses_are_asked_for, test_losses_are_loud, test_patience_ends, test_reload_is_answered])
+      test_private_addresses_are_asked_for, test_losses_are_loud, test_expressions_that_take_too_long,
+      test_patience_ends, test_reload_is_answered])

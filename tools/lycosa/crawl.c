@@ -285,7 +285,7 @@ static int conclude(struct terminal *terminal, const struct crawl *crawl)
 /* The last line: where the crawl is, why it ended, and what was lost. */
 static void print_end(const struct crawl *crawl)
 {
-    char buffer[512];
+    char buffer[768];
     struct text lost = text_in(buffer, sizeof buffer);
     remarks_put_lost(&lost, &crawl->status);
     printf("%s (%s)%s%s\n", crawl->directory, end_name(crawl->end.why), lost.len ? ": " : "", buffer);

@@ -89,7 +89,7 @@ static void put_loss(struct text *text, uint64_t count, const char *what)
 void remarks_put_lost(struct text *text, const struct status *status)
 {
     const struct stats *now = &status->now;
-    char buffer[512];
+    char buffer[768];
     struct text losses = text_in(buffer, sizeof buffer);
     put_loss(&losses, stats_get(&now->outcomes[FETCH_FRONTIER_FULL]), "URLs lost: raise memory.frontier");
     put_loss(&losses, stats_get(&now->outcomes[FETCH_HOSTS_FULL]), "URLs lost: raise memory.hosts");
@@ -99,6 +99,8 @@ void remarks_put_lost(struct text *text, const struct status *status)
     put_loss(&losses, stats_get(&now->outcomes[FETCH_SIEVE_FULL]), "URLs lost: raise memory.sieve");
     put_loss(&losses, stats_get(&now->links_cut),
              "links lost: raise limits.links-per-page or limits.links-per-sitemap");
+    put_loss(&losses, stats_get(&now->links_undecided),
+             "links left out because expressions took too long: see scope.exclude and scope.include");
     put_loss(&losses, stats_get(&now->robots_lost), "robots.txt files not stored: raise store.buffer");
     put_loss(&losses, status->seeds.out_of_scope, "of the seeds out of scope");
     text_put(text, "%s", buffer);

@@ -173,6 +173,8 @@ static void explain_out_of_scope(const struct question *question, struct scope_l
     printf("%sout of scope by rule '%s'%s%.*s", question->is_seed ? "a seed, but " : "",
            scope_rule_name(answer.rule), answer.item.len ? ": " : "", (int)answer.item.len,
            answer.item.len ? answer.item.ptr : "");
+    if (answer.is_undecided)
+        printf(", which takes too long for this URL to be decided");
     if (scope_ask(loop, &question->url, &embedded).is_in)
         printf("; a page in scope may embed it (scope.embeds), but none that was fetched does");
     printf("\n");

@@ -81,6 +81,35 @@ TEST(a_long_list_takes_several_turns)
     trial_fini(&trial);
 }
 
+/* Each takes a millisecond: the loop takes a few of them in a turn, and not all that it could. */
+TEST(seeds_that_expressions_take_long_for_do_not_hold_up_their_loop)
+{
+    SKIP_IF_SLOWED_DOWN();
+    enum { SEEDS = CRAWL_ADDED_TAKEN };
+    char *text = NULL;
+    size_t len = 0, longest = 0;
+    trial_init(&trial);
+    snprintf(trial.tuning.fixed.scope.exclude, TUNING_LIST_BYTES, "(.*/)*calendar/.*");
+    trial_seed(&trial, "http://127.0.0.1/");
+    struct crawl *crawl = trial_open(&trial);
+    FILE *out = open_memstream(&text, &len);
+    for (unsigned i = 0; i < SEEDS; i++)
+        fprintf(out, "http://127.0.0.1/%u/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r\n", i);
+    fclose(out);
+    struct added *added = add(crawl, text);
+    while (is_pending(added)) {
+        size_t before = added->taken;
+        trial_turn(crawl);
+        longest = added->taken - before > longest ? added->taken - before : longest;
+    }
+    CHECK_INT(added_count(added, ADDED_OUT_OF_SCOPE), SEEDS);
+    CHECK(longest < 64);
+    added_destroy(added);
+    free(text);
+    trial_end(&trial);
+    trial_fini(&trial);
+}
+
 TEST(a_crawl_is_not_complete_while_seeds_are_behind_the_door)
 {
     bool is_over = true;

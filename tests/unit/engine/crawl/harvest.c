@@ -1,5 +1,7 @@
 /* Links in, items in the hosts' queues out; what is left out is counted under its reason. */
 #include "engine/crawl/limits.h"
+#include "lockfree/clock.h"
+#include "tests/support/pace.h"
 #include "tests/unit/engine/crawl/harvest_frame.h"
 
 TEST(a_link_reaches_its_host_once)
@@ -169,6 +171,22 @@ TEST(the_scope_decides)
     CHECK_INT(stats_get(&stats.scope[SCOPE_EMBED]), 1);
     CHECK_INT(stats_get(&stats.urls_in), 1);
     CHECK(pop("http://a.it/") && !pop("http://a.it/"));
+    finish();
+}
+
+/* They are told apart from those that the operator wants to be left out. */
+TEST(links_that_expressions_take_too_long_for_are_counted)
+{
+    set_up();
+    snprintf(tuning.fixed.scope.exclude, sizeof tuning.fixed.scope.exclude, "(.*/)*calendar/.*\n/private/");
+    begin();
+    take("/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r.html", HOST_ITEM_LINK);
+    take("/private/", HOST_ITEM_LINK);
+    take("/public", HOST_ITEM_LINK);
+    CHECK_INT(stats_get(&stats.links_undecided), 1);
+    CHECK_INT(stats_get(&stats.links_out_of_scope), 2);
+    CHECK_INT(stats_get(&stats.scope[SCOPE_EXCLUDE]), 2);
+    CHECK_INT(stats_get(&stats.urls_in), 1);
     finish();
 }
 
@@ -356,5 +374,29 @@ TEST(links_that_are_hard_to_parse_are_handed_over_in_smaller_steps)
     while (at < COUNT)
         at = harvest_links(&harvest, &from, at, 0);
     CHECK_INT(stats_get(&stats.links_bad) + stats_get(&stats.links_out_of_scope), COUNT);
+    finish();
+}
+
+/* Each takes a millisecond, whatever the expression. */
+TEST(links_that_expressions_take_long_for_are_handed_over_one_by_one)
+{
+    enum { COUNT = 64 };
+    set_up();
+    snprintf(tuning.fixed.scope.exclude, sizeof tuning.fixed.scope.exclude, "(.*/)*calendar/.*");
+    begin();
+    struct harvest_source from = source();
+    for (int i = 0; i < COUNT; i++)
+        links_add(&harvest.links,
+                  (struct link){.url = SLICE("/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r.html"), .kind = LINK_ANCHOR});
+    CHECK_INT(harvest_links(&harvest, &from, 0, 0), 1);
+    uint64_t longest_ns = 0;
+    for (size_t at = 1; at < COUNT;) {
+        uint64_t begin_ns = pace_thread_ns();
+        at = harvest_links(&harvest, &from, at, clock_now_ns() + 3 * CLOCK_NS_PER_MS);
+        uint64_t spent_ns = pace_thread_ns() - begin_ns;
+        longest_ns = spent_ns > longest_ns ? spent_ns : longest_ns;
+    }
+    CHECK_INT(stats_get(&stats.links_undecided), COUNT);
+    CHECK(longest_ns < pace_bound_ns(5));
     finish();
 }

@@ -107,6 +107,39 @@ TEST(regular_expressions)
     finish();
 }
 
+/* A URL that an expression takes too long for is out, whichever list it is of. */
+TEST(what_cannot_be_decided_is_out)
+{
+    const char *url = "http://www.example.org/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o.html";
+    begin("[scope]\nmode = any\nexclude = /private/\nexclude = (.*/)*calendar/.*", "http://a.it/");
+    struct scope_answer answer = ask_in(url, (struct scope_context){0});
+    CHECK(!answer.is_in && answer.is_undecided && answer.rule == SCOPE_EXCLUDE);
+    CHECK_SLICE(answer.item, "(.*/)*calendar/.*");
+    CHECK(has("http://a.it/"));
+    answer = ask_in("http://a.it/private/", (struct scope_context){0});
+    CHECK(!answer.is_in && !answer.is_undecided);
+    finish();
+    begin("[scope]\nmode = any\ninclude = (.*/)*calendar/.*\ninclude = p.html", "http://a.it/");
+    answer = ask_in(url, (struct scope_context){0});
+    CHECK(!answer.is_in && answer.is_undecided && answer.rule == SCOPE_INCLUDE);
+    CHECK_SLICE(answer.item, "(.*/)*calendar/.*");
+    answer = ask_in("http://www.example.org/a/b/c/d/e/f/g/h/i/j/k/l/m/n/p.html", (struct scope_context){0});
+    CHECK(answer.is_in && !answer.is_undecided);
+    answer = ask_in("http://a.it/", (struct scope_context){0});
+    CHECK(!answer.is_in && !answer.is_undecided);
+    finish();
+}
+
+TEST(expressions_of_both_lists_are_counted)
+{
+    begin("", "http://a.it/");
+    CHECK_INT(scope_expressions(scope), 0);
+    finish();
+    begin("[scope]\nexclude = a\nexclude = b\ninclude = c", "http://a.it/");
+    CHECK_INT(scope_expressions(scope), 3);
+    finish();
+}
+
 TEST(a_bad_expression_is_named)
 {
     tuning_init(&tuning);

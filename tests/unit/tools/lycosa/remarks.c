@@ -5,7 +5,7 @@
 
 static struct status status;
 static struct tuning tuning;
-static char buffer[512];
+static char buffer[768];
 static struct text text;
 
 static void begin(void)
@@ -91,12 +91,14 @@ TEST(losses_name_the_key_to_raise)
     stats_add(&status.now.outcomes[FETCH_HOST_FULL], 3);
     stats_add(&status.now.outcomes[FETCH_DOMAIN_FULL], 4);
     stats_add(&status.now.links_cut, 5);
+    stats_add(&status.now.links_undecided, 8);
     stats_add(&status.now.robots_lost, 6);
     remarks_put_lost(&text, &status);
     CHECK_STR(buffer, "1 URLs lost: raise memory.frontier; 2 URLs lost: raise memory.hosts; "
                       "3 URLs lost: raise limits.urls-per-host; "
                       "4 URLs lost: raise limits.hosts-per-domain or limits.urls-per-domain; "
                       "5 links lost: raise limits.links-per-page or limits.links-per-sitemap; "
+                      "8 links left out because expressions took too long: see scope.exclude and scope.include; "
                       "6 robots.txt files not stored: raise store.buffer");
 }
 
