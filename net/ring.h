@@ -113,6 +113,9 @@ struct ring {
     _Alignas(128) atomic_bool asleep;
 };
 
+/* How many processors the calling thread may run on: what taskset, a cpuset or a container leaves of the machine. */
+unsigned ring_processors(void);
+
 /* In the thread that will turn it. 0, or a negative errno with one line in ring->error that says what is
  * missing, the kernel version that brings it, or the limit that has to be raised; then there is nothing to
  * end. */

@@ -145,6 +145,15 @@ static int create_slots(struct ring *ring, const struct ring_options *options)
     return 0;
 }
 
+unsigned ring_processors(void)
+{
+    cpu_set_t allowed;
+    /* Fails on machines with more processors than a cpu_set_t holds. */
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        return (unsigned)CPU_COUNT(&allowed);
+    return (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 /* The n-th of a set of processors that is not empty, counted around. */
 static unsigned nth_of(const cpu_set_t *set, unsigned n)
 {

@@ -78,6 +78,17 @@ def test_loops_stay_on_the_processors_of_the_process():
     assert masks_of_threads(RUDE, {last}) == {str(last)}
 
 
+def test_two_loops_need_two_processors():
+    """On one they would take turns, each of them pinned to it."""
+    one = {max(os.sched_getaffinity(0))}
+    with Pages({"127.0.0.1": PAGE}) as web:
+        crawl = Crawl(web, RUDE, "--threads", "2", preexec_fn=lambda: os.sched_setaffinity(0, one))
+        assert crawl.code == 2 and web.asked == [], (crawl.code, crawl.stderr)
+        assert "2 threads, but this process may run on 1 processor" in crawl.stderr, crawl.stderr
+        crawl = Crawl(web, RUDE, "--threads", "1", preexec_fn=lambda: os.sched_setaffinity(0, one))
+        assert crawl.code == 0, (crawl.code, crawl.stderr)
+
+
 def test_pin_no_leaves_loops_where_they_are():
     mask = os.sched_getaffinity(0)
     if len(mask) < 2:
@@ -88,5 +99,5 @@ def test_pin_no_leaves_loops_where_they_are():
 
 
 if __name__ == "__main__":
-    main([test_a_ring_that_fails_ends_the_crawl, test_loops_stay_on_the_processors_of_the_process,
-          test_pin_no_leaves_loops_where_they_are])
+    main([test_a_ring_that_fails_ends_the_crawl, test_two_loops_need_two_processors,
+          test_loops_stay_on_the_processors_of_the_process, test_pin_no_leaves_loops_where_they_are])

@@ -14,6 +14,7 @@
 #include "engine/crawl/crawl.h"
 #include "engine/tuning/tuning_value.h"
 #include "lockfree/clock.h"
+#include "net/ring.h"
 #include "tools/lycosa/commands.h"
 #include "tools/lycosa/notify.h"
 #include "tools/lycosa/on_end.h"
@@ -347,6 +348,18 @@ static void use_directory(struct crawl_options *options)
     options->seed_count = 1;
 }
 
+/* Two loops on one processor would be slower than one. False: `error` says so. */
+static bool check_threads(unsigned threads, struct tuning_error *error)
+{
+    unsigned processors = ring_processors();
+    if (threads <= processors)
+        return true;
+    snprintf(error->message, sizeof error->message,
+             "%u threads, but this process may run on %u processor%s: see crawl.threads, or taskset and cpusets",
+             threads, processors, processors == 1 ? "" : "s");
+    return false;
+}
+
 int lycosa_crawl_main(int argc, char **argv)
 {
     bool has_dashboard = false;
@@ -411,8 +424,7 @@ int lycosa_crawl_main(int argc, char **argv)
         return complain(error.message, LYCOSA_EXIT_BAD_TUNING);
     if (has_dashboard && !tuning.fixed.control.listen[0])
         snprintf(tuning.fixed.control.listen, sizeof tuning.fixed.control.listen, "127.0.0.1:0");
-    if ((long)(overrides->threads ? overrides->threads : tuning.fixed.crawl.threads) >
-        sysconf(_SC_NPROCESSORS_ONLN))
-        return complain("more threads than this machine has cores", LYCOSA_EXIT_USAGE);
+    if (!check_threads(overrides->threads ? overrides->threads : (unsigned)tuning.fixed.crawl.threads, &error))
+        return complain(error.message, LYCOSA_EXIT_USAGE);
     return run(&options);
 }

@@ -285,35 +285,6 @@ TEST(a_table_longer_than_the_file_limit_is_refused_with_the_remedy)
     CHECK(strstr(ring.error, "ulimit -Hn"));
 }
 
-static void *pin_twice(void *argument)
-{
-    cpu_set_t allowed, now;
-    (void)argument;
-    CHECK_INT(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    const unsigned count = (unsigned)CPU_COUNT(&allowed);
-    struct ring ring;
-    int last = CPU_SETSIZE - 1;
-    while (!CPU_ISSET((unsigned)last, &allowed))
-        last--;
-    start(&ring, (struct ring_options){.cpu = (int)(3 * count - 1)}); /* counted around: the last one */
-    CHECK_INT(sched_getaffinity(0, sizeof now, &now), 0);
-    CHECK(CPU_COUNT(&now) == 1 && CPU_ISSET((unsigned)last, &now));
-    ring_fini(&ring);
-    start(&ring, (struct ring_options){.cpu = 1}); /* of one processor, each is that one */
-    CHECK_INT(sched_getaffinity(0, sizeof now, &now), 0);
-    CHECK(CPU_COUNT(&now) == 1 && CPU_ISSET((unsigned)last, &now));
-    ring_fini(&ring);
-    return NULL;
-}
-
-/* In a thread of its own: a thread that was pinned stays so. */
-TEST(a_loop_is_pinned_to_a_processor_that_it_may_run_on)
-{
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, pin_twice, NULL), 0);
-    pthread_join(thread, NULL);
-}
-
 /* From now on the system call fails with `error` in this process. */
 static bool deny(uint32_t number, int error)
 {
