@@ -58,5 +58,5 @@ void bufring_recycle(struct bufring *buffers, struct slice bytes);
 
 /* After -ENOBUFS: on_buffer is called once, after handlers, as soon as a buffer is free. */
 void bufring_wait(struct bufring *buffers, struct bufring_waiter *waiter);
-/* Of one that does not wait: nothing. */
+/* No-op if it does not wait. */
 void bufring_wait_cancel(struct bufring *buffers, struct bufring_waiter *waiter);

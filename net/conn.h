@@ -57,7 +57,7 @@ enum conn_state {
     CONN_STATE_COUNT,
 };
 
-/* Where to. `host` (a name, or an address without brackets) and `session` have to live until on_closed. */
+/* Where to connect. `host` (a name, or an address without brackets) and `session` have to live until on_closed. */
 struct conn_target {
     struct slice host;
     uint16_t port;
@@ -91,7 +91,7 @@ struct conn_limits {
     struct http_limits http;
 };
 
-/* What limits.h says. */
+/* The values of limits.h. */
 extern const struct conn_limits conn_limits_default;
 
 /* Moments of clock_now_ns(); 0: did not happen. The last three are of the latest request. */
@@ -131,7 +131,7 @@ struct conn_loop {
     struct http_shared http;
     struct timer dns_tick;
     bool loopback_only;
-    bool may_hold;   /* the owner's to change: whether conn_hold is of use for connections from now on */
+    bool may_hold;   /* set by the owner: conn_hold works for connections that begin from now on */
     bool dns_polled; /* the kernel holds the poll of dns_fd */
     bool closing;
     uint8_t kind;
@@ -207,30 +207,30 @@ void conn_loop_init(struct conn_loop *loop, const struct conn_loop_options *opti
 /* No connection may be open. When the ring has nothing in flight any more (ring_finish), the loop holds
  * nothing. */
 void conn_loop_close(struct conn_loop *loop);
-/* dns_begin on the loop's resolver, kept going by the loop's ring: answers as dns_begin does. */
+/* Calls dns_begin on the loop's resolver, which the loop's ring keeps going. Returns what dns_begin returns. */
 bool conn_loop_resolve(struct conn_loop *loop, struct dns_query *query, struct slice host);
 
-/* dns_probe, likewise. */
+/* Calls dns_probe in the same way. */
 void conn_loop_probe(struct conn_loop *loop);
 
 /* Once, before the first conn_begin. `events` outlives the connection. */
 void conn_init(struct conn *conn, struct conn_loop *loop, const struct conn_events *events);
 
-/* Of an idle connection. Every failure comes as on_closed. */
+/* Begins to connect. The connection is idle. Every failure is reported by on_closed. */
 void conn_begin(struct conn *conn, const struct conn_target *target);
 
-/* Of a ready connection. `request` is copied. Every failure comes as on_closed. */
+/* Sends a request, which is copied. The connection is ready. Every failure is reported by on_closed. */
 void conn_request(struct conn *conn, const struct http_request *request);
 
-/* From within on_body: no more of the response is received until conn_resume, and time-outs stand still; an on_body or
- * on_response for bytes that are here already may follow, the latter ends the hold. False: the connection is of a time
- * before loop->may_hold, and the kernel receives on its own. */
+/* Holds up the response until conn_resume: nothing more is received, and time-outs stand still. Only from within
+ * on_body. Bytes that have arrived already may still bring an on_body or an on_response; an on_response ends the
+ * hold. False: the connection began before loop->may_hold was set, so the kernel goes on receiving. */
 bool conn_hold(struct conn *conn);
-/* Of one that is not on hold: nothing. Not from within an event of this connection. */
+/* No-op if the connection is not on hold. Not from within an event of this connection. */
 void conn_resume(struct conn *conn);
 
-/* In any state; of one that is idle or closing: nothing. No event but on_closed follows, which will say
- * `outcome`. */
+/* Closes the connection, in any state. No-op if it is idle or closing. The only event that follows is on_closed, with
+ * this `outcome`. */
 void conn_close(struct conn *conn, enum outcome outcome);
 
 static inline bool conn_is_ready(const struct conn *conn)

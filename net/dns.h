@@ -39,7 +39,8 @@ struct dns_options {
 
 struct dns;
 
-/* One who waits for a name. The caller's memory; it stays put from dns_begin until on_done or dns_cancel. */
+/* A request for the addresses of a name. Its memory is the caller's, and must not move from dns_begin until on_done
+ * or dns_cancel. */
 struct dns_query {
     void (*on_done)(struct dns_query *query); /* set by the caller; may begin and cancel queries */
     struct dns_answer answer;

@@ -42,6 +42,6 @@ bool dns_cache_find(struct dns_cache *cache, struct slice name, uint64_t now_ns,
 /* Sets answer->until_ns and keeps a copy, in place of an older answer for the name. */
 void dns_cache_insert(struct dns_cache *cache, struct slice name, struct dns_answer *answer,
                       struct dns_cache_life life);
-/* Never expires and is never evicted: /etc/hosts. False: the cache is full of such. */
+/* Never expires and is never evicted: /etc/hosts. False: the cache is full of pinned names. */
 bool dns_cache_pin(struct dns_cache *cache, struct slice name, const struct dns_answer *answer);
 void dns_cache_counts(const struct dns_cache *cache, struct dns_cache_counts *counts);

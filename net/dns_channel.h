@@ -25,7 +25,7 @@ const char *dns_channel_open(struct dns_channel *channel, const struct dns_chann
 void dns_channel_close(struct dns_channel *channel);
 unsigned dns_channel_server_count(const struct dns_channel *channel);
 
-/* Of an epoll event: which channel, and what happened to which socket. */
+/* The index of the channel that an epoll event with this `data` belongs to. */
 static inline uint32_t dns_channel_index(uint64_t data)
 {
     return (uint32_t)(data >> 32);

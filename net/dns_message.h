@@ -6,6 +6,6 @@
 
 #include "net/slice.h"
 
-/* For how long a "no" holds (RFC 2308, 5): the lesser of the SOA record's own time to live and its last
+/* How long a negative answer may be kept (RFC 2308, 5): the lesser of the SOA record's own time to live and its last
  * number. False: the answer has no SOA record in its authority section, or is malformed. */
 bool dns_message_negative_ttl(struct slice message, uint32_t *ttl_s);

@@ -154,7 +154,7 @@ enum outcome {
 /* "done", "dns-no-name", ... Static storage. */
 const char *outcome_name(enum outcome outcome);
 
-/* Of an error, not of the absence of one. */
+/* The outcome that stands for an error. Not for a value that means no error. */
 enum outcome outcome_of_dns(enum dns_error error);
 enum outcome outcome_of_tls(enum tls_error error);
 enum outcome outcome_of_http(enum http_error error);

@@ -107,7 +107,7 @@ struct ring {
     bool (*has_work)(void *owner);
     void *owner;
     int failed;                /* negative errno of io_uring_enter; 0: none. The ring is of no more use */
-    uint64_t failing_since_ns; /* io_uring_enter has failed ever since; 0: not the last time */
+    uint64_t failing_since_ns; /* since when io_uring_enter has failed; 0: the last call succeeded */
     struct io_uring_sqe scrap; /* what a ring that has failed gives out */
     char error[RING_ERROR_BYTES];
     _Alignas(128) atomic_bool asleep;
@@ -129,7 +129,8 @@ bool ring_finish(struct ring *ring);
 /* A new kind of completion. At most RING_KINDS_MAX per ring; they are never given back. */
 uint8_t ring_register(struct ring *ring, ring_handler *run, void *owner);
 
-/* A free entry, after submitting if there was none. Of a ring that has failed: one that leads nowhere. */
+/* A free entry. If there is none, what is queued is submitted first. A ring that has failed gives out an entry that
+ * is never submitted. */
 struct io_uring_sqe *ring_sqe(struct ring *ring);
 /* `count` entries can be taken without a submission between them: for linked operations, which a submission
  * would part. */
@@ -155,8 +156,8 @@ int ring_slot_acquire(struct ring *ring);
 /* After the completion of its close_direct. */
 void ring_slot_release(struct ring *ring, int slot);
 
-/* `task` runs in this turn after the handlers, or in the next if there is none. Of a task that is queued:
- * nothing. */
+/* Runs `task` after the handlers of this turn, or of the next turn if none is under way. No-op if it is queued
+ * already. */
 void ring_defer(struct ring *ring, struct ring_task *task);
 
 /* One turn: it waits at most wait_ns (TIMER_NEVER: as long as timers allow), not at all if completions or

@@ -38,7 +38,7 @@ void timer_init(struct timer *timer, void (*on_expiry)(struct timer *timer));
 /* Fires at the first tick at or after `expires_ns`. An armed timer gets the new moment instead of the old. */
 void timer_arm(struct timer_wheel *wheel, struct timer *timer, uint64_t expires_ns);
 
-/* Of a timer that is not armed: nothing. */
+/* No-op if not armed. */
 void timer_cancel(struct timer_wheel *wheel, struct timer *timer);
 
 static inline bool timer_is_armed(const struct timer *timer)
