@@ -1,5 +1,6 @@
-/* Takes the chunks off a body that was stored with them, piece by piece. Lycosa stores bodies without; others keep them as
- * they came, and some take them off and keep the field that announces them: then the body is left as it is. Pure. */
+/* Takes the chunks off a body that was stored with them, piece by piece. Lycosa stores bodies without chunks. Other
+ * programs store them as they came. Some remove the chunks and keep the field that announces them; then the body is
+ * left as it is. Pure. */
 #pragma once
 
 #include <stdbool.h>

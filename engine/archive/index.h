@@ -39,14 +39,14 @@ struct index *index_create(const struct index_options *options, struct archive_e
 void index_destroy(struct index *index);
 
 bool index_add_warc(struct index *index, const char *path);
-/* A record of which its writer knows all that a line tells; the key is made here. */
+/* Adds a record whose writer knows all that a line needs, except for the key, which is made here. */
 bool index_add(struct index *index, struct cdxj *line);
-/* Refuses one that is not sorted. */
+/* Adds an index that is there already. It is refused if it is not sorted. */
 bool index_add_cdxj(struct index *index, const char *path);
 /* The end: makes the file. */
 bool index_write(struct index *index, const char *path);
 const struct index_counts *index_counts(const struct index *index);
 
-/* All of it for one file. `options->directory` may be NULL: that of the index. */
+/* All of the above for one file. `options->directory` may be NULL: that of the index. */
 bool index_file(const char *warc, const char *cdxj, const struct index_options *options,
                 struct archive_error *error);

@@ -6,8 +6,8 @@
 #define SOURCE_BLOCK_BYTES (1u << 17)
 /* members: what is unpacked at a time. Stays in the cache of a core together with what it was made from. */
 #define MEMBERS_PIECE_BYTES (1u << 16)
-/* members: packed bytes of a gzip member with lengths that are unpacked first: enough for the headers of a record and of a page. Who wants
- * no more than these can leave the member then. */
+/* members: packed bytes of a gzip member with lengths that are unpacked first: enough for the headers of a record and
+ * of a page. A reader that wants no more can leave the member then. */
 #define MEMBERS_FIRST_BYTES (1u << 10)
 /* members: the longest header of a gzip member: its extra field has at most 65,535 bytes, a name hardly any. */
 #define MEMBERS_GZIP_HEAD_BYTES_MAX (66u << 10)

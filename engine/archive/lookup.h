@@ -19,7 +19,7 @@ struct lookup {
     char room[CDXJ_LINE_BYTES_MAX];
 };
 
-/* What is looked for; what is empty does not matter. */
+/* What is looked for. Empty members match everything. */
 struct lookup_question {
     struct slice url;
     struct slice timestamp; /* the capture nearest to it; empty: the latest */

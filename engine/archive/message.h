@@ -25,8 +25,8 @@ void message_begin(struct message *message);
 /* Takes from the front of `piece` what belongs to the head. What is left then is part of the body. If it turns out that there is
  * no head, the bytes that were taken for one are the beginning of the body: message_kept. */
 void message_push(struct message *message, struct slice *piece);
-/* The block is complete: what looks like a head and does not end is none. */
+/* Ends the block. A head that is not complete by now is none. */
 void message_finish(struct message *message);
 
-/* What was taken for a head and is none; empty if there is a head, or if it is not known yet. */
+/* The bytes that were taken for a head by mistake; empty if there is a head, or if that is not known yet. */
 struct slice message_kept(const struct message *message);

@@ -1,4 +1,5 @@
-/* What a record holds for its reader: of a response the body, without chunks and content codings; of others the block. */
+/* The content of a record: the body of a response, without chunks and content codings, or the block of any other
+ * record. */
 #pragma once
 
 #include <stdbool.h>

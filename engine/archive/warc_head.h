@@ -58,6 +58,6 @@ struct slice warc_head_uri(struct slice value);
 bool warc_head_is_type(const struct warc_head *head, struct slice type);
 
 enum { WARC_TIMESTAMP_CHARS = 14 };
-/* A date of WARC ("2026-11-16T07:19:47.123Z", also with less precision) as "20261116071947". False: it is none; then
- * the digits that are there count, and zeros. */
+/* A date of WARC ("2026-11-16T07:19:47.123Z", also with less precision) as "20261116071947". False: it is no date;
+ * `timestamp` then has the digits that are there, filled up with zeros. */
 bool warc_head_timestamp(struct slice date, char timestamp[WARC_TIMESTAMP_CHARS]);

@@ -29,11 +29,12 @@ struct zstd_block {
     uint32_t bytes; /* behind its head */
 };
 
-/* By the first four bytes. A dictionary is a skippable frame with a magic of its own. */
+/* Whether `bytes` begin a frame of this kind, by their first four. A dictionary is a skippable frame with a magic of
+ * its own. */
 bool zstd_frame_is_frame(struct slice bytes);
 bool zstd_frame_is_skippable(struct slice bytes);
 bool zstd_frame_is_dictionary(struct slice bytes);
-/* Of a skippable frame, behind its head, all of which is there. 0: it is not. */
+/* How many bytes follow the head of a skippable frame. 0 if the head is not complete. */
 uint32_t zstd_frame_skippable_bytes(struct slice bytes);
 
 /* The head of the frame that begins with `bytes`. */

@@ -39,6 +39,6 @@ void guard_set_names(struct guard *guard, const char *listen, const char *names,
 
 /* Checks that do not depend on the route: 0, or the status with which the request is refused; `why` says why. */
 unsigned guard_check_sender(const struct guard *guard, const struct console_request *request, const char **why);
-/* Likewise, those that do. */
+/* Checks that depend on the route; otherwise the same. */
 unsigned guard_check_need(const struct guard *guard, const struct console_request *request, enum guard_need need,
                           const char **why);

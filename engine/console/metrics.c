@@ -49,7 +49,7 @@ static void write_counters(const struct stats *now, FILE *out)
     write_counter(out, "near_duplicates_total", "Pages whose text is nearly that of an earlier page",
                   &now->near_duplicates);
     write_counter(out, "hosts_given_up_total", "Hosts that were given up", &now->hosts_given_up);
-    write_counter(out, "urls_found_total", "URLs that the sieve let through", &now->urls_in);
+    write_counter(out, "urls_found_total", "URLs that the sieve admitted", &now->urls_in);
     write_counter(out, "urls_done_total", "URLs that are finished, whatever became of them", &now->urls_out);
 }
 

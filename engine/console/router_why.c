@@ -149,7 +149,7 @@ static bool is_robots(const struct url *url)
     return slice_equals(url_path_query(url), SLICE("/robots.txt"));
 }
 
-/* True if the loops' answer is enough. A robots.txt is fetched without being let out. */
+/* True if the loops' answer is enough. A robots.txt is fetched without being admitted. */
 static bool answer_by_loops(struct why *why, struct crawl *crawl, FILE *out)
 {
     const struct crawl_whereabouts *found = &crawl->question.answer;

@@ -33,8 +33,8 @@ const struct encoding *encoding_detect(struct slice content_type, struct slice d
  * of them decides: then look into the document. */
 const struct encoding *encoding_stated(struct slice content_type, struct slice document);
 
-/* Of XML, and of other text without meta elements: as its declaration (<?xml encoding="..."?>) says, else
- * UTF-8. */
+/* The encoding of XML, or of other text without meta elements: what its declaration (<?xml encoding="..."?>) says,
+ * else UTF-8. */
 const struct encoding *encoding_of_xml(struct slice document);
 
 /* The charset parameter of a Content-Type (or the `charset=` of a meta's content); empty if none. */

@@ -45,7 +45,7 @@ static inline bool html_end_may_matter(const char *name)
 /* The element whose name starts at `name`. */
 enum html_element html_find_element(const char *name, const char *end);
 
-/* Of XHTML: the element whose whole name is `name`, with a prefix (h:a). HTML_OTHER if it has none. */
+/* For XHTML: the element whose whole name is `name`, with a prefix (h:a). HTML_OTHER if the name has no prefix. */
 enum html_element html_find_prefixed(struct slice name, const char *end);
 
 /* The same, quick about the most frequent of all. Two bytes are readable. */

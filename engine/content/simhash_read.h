@@ -1,20 +1,23 @@
-/* From a page to its letters, compiled once per instruction set: the including file defines, besides what simhash_count.h wants,
+/* Reads a page and collects its letters. Compiled once per instruction set: the including file defines what
+ * simhash_count.h needs, and
  *
  *     struct simhash_words READ(words)(const char *)  where words are, and what ends them, in a readable block
  *     struct simhash_tags READ(tags)(const char *)    where the parts of tags are in it
- *     uint64_t READ(append)(char *, const char *, struct simhash_letters)  copies those bytes of a block for which the mask has
- *                                                     a bit, in lower case; returns which of them begin a word
+ *     uint64_t READ(append)(char *, const char *, struct simhash_letters)  copies the bytes that the mask has a bit for,
+ *                                                     in lower case; returns which of them begin a word
  *
  * and gets READ(document).
  *
- * A page is looked at 64 bytes at a time, as masks. Tags are bits that are cleared, and so are words that do not count. What
- * is left of the letters is put together without what was between them, so that shingles reach over words.
+ * A page is read in blocks of 64 bytes, and each block as masks with a bit per byte. The bits of tags, and of words
+ * that do not count, are cleared. The letters that are left are copied one behind the other, without gaps, so that a
+ * shingle can reach over several words.
  *
- * The walk (html.h) knows all of HTML, but takes a hundred instructions per tag. Tags of no meaning that lie within a block
- * are passed by the block's masks; the walk is asked for all others, for comments, and behind each of these goes on here. */
+ * The walk (html.h) knows all of HTML, but takes a hundred instructions per tag. So a tag that has no meaning here
+ * and lies within one block is skipped by the masks alone. The walk skips all other tags, and comments; behind each
+ * of them the reading by blocks goes on. */
 #include "engine/content/simhash_count.h"
 
-/* The bits of the run of ones in `words` to which bit `at` belongs: from there on. */
+/* The run of ones in `words` that bit `at` belongs to, from that bit on. */
 static inline uint64_t READ(run_from)(uint64_t words, uint64_t at)
 {
     return words & ~(words + at); /* the carry ends behind the run */

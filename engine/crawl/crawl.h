@@ -59,8 +59,8 @@ struct crawl_hooks {
     /* On the watch, every few milliseconds, from the reading of the seeds to the end. It may call crawl_stop
      * and crawl_reload. Like every callback on the watch, it must not block. */
     void (*on_tick)(void *owner, struct crawl *crawl);
-    /* On the watch: the threads run from here on; and all of them have ended, but what they leave is still there. Another
-     * thread may call status_update and the functions of this file between the two. */
+    /* On the watch. on_begin: the threads run from here on. on_end: all threads have ended, and what they leave is
+     * still there. Between the two, another thread may call status_update and the functions of this file. */
     void (*on_begin)(void *owner, struct crawl *crawl);
     void (*on_end)(void *owner, struct crawl *crawl);
     /* On the watch, every status interval and at the end. */
@@ -90,7 +90,8 @@ struct crawl_pace {
     double per_look; /* on average, lately */
 };
 
-/* What is permanent; and checkpoints, one at a time. The housekeeper tells, anyone may look. */
+/* What is permanent, and how far checkpoints are: one is made at a time. The housekeeper writes this, any thread may
+ * read it. */
 struct crawl_durable {
     _Atomic(uint64_t) committed, synced; /* epochs */
     _Atomic(uint64_t) asked;             /* calls of crawl_checkpoint */
@@ -106,10 +107,10 @@ struct crawl_durable {
 
 /* Where a URL is, as far as the loops know. */
 struct crawl_whereabouts {
-    bool is_known;        /* it was let out, some time */
-    bool is_sure;         /* if it is not known, then it was not; else only the sieve on disk can tell */
+    bool is_known;        /* the sieve has admitted it */
+    bool is_sure;         /* is_known is the whole truth; false: only the sieve on disk can tell */
     bool is_in_flight;    /* it is being fetched */
-    bool has_host;        /* and what follows is known */
+    bool has_host;        /* its host is known: the members below count */
     bool is_host_visited; /* some URL of its host is being fetched */
     uint32_t host_queued; /* URLs of its host that wait or are being fetched */
 };
@@ -233,11 +234,11 @@ bool crawl_patch_tuning(struct crawl *crawl, struct slice text);
 const struct tuning *crawl_borrow_tuning(struct crawl *crawl);
 void crawl_return_tuning(struct crawl *crawl);
 
-/* Hands seeds over to a running crawl: added->state tells when they are taken; until then they are not the caller's. False:
- * *is_over, or others are being taken. By one thread. */
+/* Hands seeds over to a running crawl, which owns them until added->state says that they are taken. False: the crawl
+ * is over (*is_over), or other seeds are still being taken. By one thread. */
 bool crawl_add_seeds(struct crawl *crawl, struct added *added, bool *is_over);
-/* Has all that was done so far committed and synced. The number of this call: once durable.done has reached it, it is so. Not
- * without a journal. Safe in any thread. */
+/* Asks for all that was done so far to be committed and synced. Returns the number of this call: it is carried out
+ * once durable.done has reached that number. Only with a journal. Safe in any thread. */
 uint64_t crawl_checkpoint(struct crawl *crawl);
 
 /* Asks the loops where a URL, in its canonical form, is. False: the last question is not answered yet. Once

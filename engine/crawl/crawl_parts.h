@@ -52,7 +52,7 @@ struct loop;
 housekeeper_job crawl_keep_added;
 /* Loop 0's part, once per turn. True: there are more. */
 bool crawl_take_added(struct loop *loop);
-/* The rest of it, by the housekeeper: before the last commit, when the loops have ended; and after it. */
+/* The housekeeper's last steps, when the loops have ended: before the last commit, and after it. */
 void crawl_take_rest(struct crawl *crawl);
 void crawl_answer_rest(struct crawl *crawl);
 /* By the watch, when nothing is left to fetch: whether that is the end. From then on no seeds come. */
@@ -91,7 +91,7 @@ bool crawl_init_mill(struct crawl *crawl, struct tuning_error *error);
 /* Opens the sieve on disk and starts its thread, as soon as it is needed. 0 or a negative errno. */
 int crawl_open_mill(struct crawl *crawl);
 int crawl_start_mill(struct crawl *crawl);
-/* Tells it whether the crawl waits for URLs. By the watch. */
+/* Tells the mill whether the crawl waits for URLs. By the watch. */
 void crawl_hurry_mill(struct crawl *crawl);
 
 /* crawl_write.c: the housekeeper's other jobs. */

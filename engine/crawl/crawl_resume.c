@@ -1,7 +1,7 @@
 /* A crawl goes on where an earlier process has left it: the journal is read twice.
  *
  *     first    what is done goes to the sieve; what is known of hosts goes to `past`
- *     then     what was let out goes to the sieve, too: where it is new to it, it is not done, and waits again
+ *     then     what was admitted goes to the sieve, too: where it is new to it, it is not done, and waits again
  *
  * The Bloom filter would lose some of those that wait, so for it what is done is kept exactly meanwhile. */
 #include <errno.h>
@@ -112,7 +112,7 @@ static bool take_done(void *owner, const struct record *record, struct slice via
     return count_record(replay, 1);
 }
 
-/* What was done counts as let out, too: so it does not matter whether the record of its URL is still there. */
+/* What was done counts as admitted, too. So it does not matter whether the record of its URL is still there. */
 static void count_totals(struct stats *before, const struct record_totals *totals)
 {
     _Static_assert((int)RECORD_SIZES <= (int)STATS_BUCKETS && (int)RECORD_STATUSES == (int)STATS_STATUSES,

@@ -104,7 +104,7 @@ bool harvest_has_room(const struct harvest *harvest);
 void harvest_answers(struct harvest *harvest);
 /* Queues URLs that waited on disk, as far as there is room for them. Once per turn. */
 void harvest_unspill(struct harvest *harvest);
-/* Queues a URL that was let out before the crawl was resumed; with is_asked, only if the sieve on disk does not know it
- * either. After harvest_has_room. */
+/* Queues a URL that was admitted before the crawl was resumed; with is_asked, only if the sieve on disk does not know
+ * it either. After harvest_has_room. */
 void harvest_restore_asked(struct harvest *harvest, const struct record_url *record, struct slice via);
 void harvest_restore(struct harvest *harvest, const struct record_url *record, struct slice via);

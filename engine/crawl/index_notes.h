@@ -1,8 +1,8 @@
 /* Makes indexes of the notes that a loop's store takes (store/note.h): the index of a file is complete when the file is, before it
  * is closed. Belongs to the indexer's thread; the loop only ever fills the outlet.
  *
- * The notes of a file begin with its name. If they do not end with its length there was no room for some of them, and what came is
- * dropped: then the file has to be read. */
+ * The notes of a file begin with its name and end with its length. If the end is missing, some notes found no room:
+ * the others are dropped, and the file itself has to be read. */
 #pragma once
 
 #include <stdbool.h>

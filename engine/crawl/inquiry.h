@@ -115,7 +115,7 @@ void inquiry_fini(struct inquiries *inquiries);
 
 /* Hands it over to a desk, any of the crawl's. */
 void inquiry_send(struct inquiry *inquiry, struct desk *desk);
-/* Has the next piece written: as inquiry_send. */
+/* Asks for the next piece of the answer, as inquiry_send asks for the first. */
 void inquiry_go_on(struct inquiry *inquiry);
 bool inquiry_is_answered(const struct inquiry *inquiry);
 /* The asker does not want to know any more: it is the loops' from now on. False: it was answered at the last moment. */

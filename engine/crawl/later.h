@@ -1,5 +1,5 @@
-/* URLs of which only the sieve on disk knows whether they are new. They wait here, in the order in which they were found,
- * until it has answered. One per loop. */
+/* URLs that wait until the sieve on disk has said whether they are new, in the order in which they were found. One
+ * per loop. */
 #pragma once
 
 #include <stdbool.h>

@@ -75,8 +75,8 @@ uint64_t ledger_number_visit(struct ledger *ledger);
 void ledger_adopt(struct ledger *ledger);
 /* Whether there is room for one more verdict. */
 bool ledger_has_room(struct ledger *ledger);
-/* Before each verdict, and before the page is stored that it is about. False: there is no room for it now, and the
- * caller has to wait. */
+/* Begins a verdict. To be called before each verdict, and before the page that it is about is stored. False: there is
+ * no room now, and the caller has to wait. */
 bool ledger_begin(struct ledger *ledger);
 
 /* The page that led to a URL of `host`. `buffer` of URL_BYTES_MAX bytes is used if host and path must be joined. */

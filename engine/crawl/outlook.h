@@ -33,7 +33,7 @@ struct outlook {
     double pages_per_s, queued_per_s;
 };
 
-/* Of all zeroes it begins anew. */
+/* An outlook that is all zero begins anew. */
 void outlook_update(struct outlook *outlook, const struct outlook_facts *now);
 /* "max-pages", "max-time", "queue", "unknown" */
 const char *outlook_name(enum outlook_by by);

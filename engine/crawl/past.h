@@ -58,9 +58,9 @@ void past_note_visit(struct past *past, const struct record_visit *visit);
 void past_note_session(struct past *past, const struct record_session *session);
 void past_note_done(struct past *past, const struct record_done *done);
 
-/* From this moment on all hosts and addresses may be visited of which nothing else is said. */
+/* The moment from which every host and address may be visited that the journal says nothing else about. */
 uint64_t past_everybody_us(const struct past *past);
-/* From these moments on a host and its address may be visited. */
+/* The moments from which a host and its address may be visited. */
 uint64_t past_host_us(const struct past *past, const struct past_host *host);
 uint64_t past_address_us(const struct past *past, const struct past_host *host);
 

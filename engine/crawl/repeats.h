@@ -1,11 +1,12 @@
 /* Pages that repeat another: what all loops know of the pages so far, and what the tuning file makes of a repeat.
  *
- * Two kinds. A duplicate has the body of an earlier page, byte by byte: its digest tells, and `exact` knows where the first
- * copy is. A near-duplicate is an HTML page whose text hardly differs from that of an earlier page: its SimHash tells. Both
- * are held in memory alone, so a resumed crawl begins to look for repeats anew.
+ * There are two kinds. A duplicate has the same body as an earlier page, byte by byte. It is found by its digest, and
+ * `exact` knows where the first copy is. A near-duplicate is an HTML page whose text hardly differs from that of an
+ * earlier page. It is found by its SimHash. Both kinds are kept in memory only, so a resumed crawl does not know
+ * those of its earlier lives.
  *
- * A page is asked for before its verdict takes up an epoch, and added within its verdict (ledger.h). So whoever finds a
- * first copy is of its epoch or of a later one, and no commit holds a revisit without what it refers to. */
+ * A page is looked up before its verdict begins, and added within its verdict (ledger.h). So the epoch of a revisit
+ * is never earlier than that of its first copy, and no commit holds a revisit without the record that it refers to. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,8 +27,8 @@ struct repeats {
 /* "near-duplicate:3:0123456789abcdef" */
 enum { REPEATS_NOTE_CHARS = 40 };
 
-/* What is not needed takes no memory: without a store, say, nobody asks for digests. 0 or a negative errno; repeats_fini
- * either way. */
+/* Takes memory only for the kinds that this tuning needs: without a store, for example, no digests are kept. 0 or a
+ * negative errno; call repeats_fini in either case. */
 int repeats_init(struct repeats *repeats, const struct tuning *tuning);
 /* No-op if nothing was initialised. */
 void repeats_fini(struct repeats *repeats);

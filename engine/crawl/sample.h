@@ -1,5 +1,6 @@
-/* A crawl at one moment, as a row of numbers: for progress.tsv and for the console's charts. Counters go on over
- * resumes: whoever wants a rate subtracts two samples, and gaps do no harm. */
+/* A crawl at one moment, as a row of numbers, for progress.tsv and the console's charts. A resumed crawl goes on
+ * counting where the last one stopped. So a rate is the difference of any two samples, even if samples between them
+ * are missing. */
 #pragma once
 
 #include <stdint.h>
@@ -32,7 +33,7 @@ struct status;
     X(urls_in)                                                                                               \
     X(urls_out)                                                                                              \
     X(urls_known)
-/* What is so at the moment. */
+/* Values that may rise and fall. */
 #define SAMPLE_GAUGES(X)                                                                                     \
     X(wall_ms)    /* since 1970 */                                                                           \
     X(running_ms) /* how long the crawl ran: pauses and the time between two processes left out */           \

@@ -1,5 +1,5 @@
-/* URLs that the sieve let out and for which the frontier has no memory, or no record for their host: they wait on disk, in
- * the order in which they were found, until there is room. One per loop. */
+/* URLs that the sieve has admitted, but for which the frontier has no memory, or no record for their host. They wait
+ * on disk until there is room, in the order in which they were found. One per loop. */
 #pragma once
 
 #include <stdbool.h>

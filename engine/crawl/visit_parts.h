@@ -23,7 +23,7 @@ void visit_stall(struct visit *visit);
 /* visit_ask.c */
 /* Makes the next request, or ends the visit. */
 void visit_ask(struct visit *visit);
-/* Gives the URLs at the front of the host's queue that may not be fetched their verdict. True if one is left
+/* Takes URLs that may not be fetched off the front of the host's queue, each with its verdict. True if one is left
  * that may be fetched, or for which robots.txt is needed first. */
 bool visit_drop_denied(struct visits *visits, struct host *host);
 /* Gives back the reserved page of max-pages. */
@@ -56,22 +56,23 @@ uint64_t visit_retry_after_ns(const struct visit_page *page);
 /* visit_store.c */
 /* Makes the digest of the body as received. */
 void visit_digest(struct visit_page *page);
-/* Makes the digests of a page that is not long, at once, so that its bytes are gone through once. Changes the head as
- * it is to be stored. */
+/* Makes both digests of a page that is not long in one pass over its bytes. Changes the head to the form in which it
+ * is stored. */
 void visit_make_digests(struct visit *visit);
 struct visit_record {
     struct slice url, path;
     const struct exact_copy *repeats; /* stored as a revisit of it; NULL: as it is */
 };
-/* Whether there is a store, and the page is too long for things to be done at once. */
+/* Whether there is a store, and the page is too long to be stored in one step. */
 bool visit_is_long(const struct visit *visit);
-/* Whether there is a store, and it makes of the page what it stores in steps: of long ones, and of all that become lines. */
+/* Whether there is a store, and it takes this page in steps. It takes long pages in steps, and all pages that become
+ * lines. */
 bool visit_takes_steps(const struct visit *visit);
-/* Makes the digest of such a page until `until_ns`, and no record. */
+/* Works on the digest of such a page until `until_ns`, but on no record. */
 enum store_progress visit_prepare_digest(struct visit *visit, const struct visit_record *what,
                                          uint64_t until_ns);
-/* Makes the records of such a page until `until_ns`, and the digest unless they are a line. STORE_READY: visit_store may
- * follow. */
+/* Works on the records of such a page until `until_ns`, and on its digest unless the page becomes a line.
+ * STORE_READY: visit_store may follow. */
 enum store_progress visit_prepare(struct visit *visit, const struct visit_record *what, uint64_t until_ns);
 /* False: the store has no room at this moment. */
 bool visit_store(struct visit *visit, const struct visit_record *what);

@@ -95,7 +95,7 @@ void visits_abort(struct visits *visits);
 
 /* Whether the bandwidth allows a request now. */
 bool visits_have_bandwidth(const struct visits *visits, uint64_t now_ns);
-/* How long until then, as things are. */
+/* How long until it does, if nothing else is charged meanwhile. */
 uint64_t visits_bandwidth_wait_ns(const struct visits *visits, uint64_t now_ns);
 /* Charges for what the connections have received since the last call. */
 void visits_charge(struct visits *visits, uint64_t now_ns);

@@ -22,8 +22,8 @@ struct disk_room {
 struct disk {
     void *owner;
     int (*open)(void *owner, const char *path, int flags);
-    int64_t (*write)(void *owner, int fd, struct slice bytes); /* behind what is there; may be short */
-    /* As `write`, of bytes that nobody will read soon: they need not stay in memory once they are on the disk. */
+    int64_t (*write)(void *owner, int fd, struct slice bytes); /* appends; may be short */
+    /* The same for bytes that nobody will read soon: the page cache need not keep them once they are on the disk. */
     int64_t (*write_away)(void *owner, int fd, struct slice bytes);
     int64_t (*write_at)(void *owner, int fd, uint64_t offset, struct slice bytes); /* may be short */
     int64_t (*read)(void *owner, int fd, uint64_t offset,
@@ -43,7 +43,7 @@ struct disk {
                 void *argument);
 };
 
-/* The real one. */
+/* The calls of the system. */
 extern const struct disk disk_system;
 
 /* Appends all of it. 0 or a negative errno; how much was written is told in either case. */

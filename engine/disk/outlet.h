@@ -66,7 +66,7 @@ void outlet_fini(struct outlet *outlet);
 
 /* Bytes that can be appended at this moment. */
 size_t outlet_room(struct outlet *outlet);
-/* Whole blocks, besides the current one. */
+/* How many whole blocks are free, besides the current one. */
 size_t outlet_free_blocks(struct outlet *outlet);
 /* An empty block for a draft; NULL: none is free. */
 struct outlet_block *outlet_take_block(struct outlet *outlet);

@@ -10,7 +10,7 @@
 #define NEAR_TABLES_MAX 4
 /* near: the least memory: a few hundred fingerprints in each generation. */
 #define NEAR_BYTES_MIN (1u << 18)
-/* near: the most memory: of more, a part of the fingerprints' bits cannot tell the lines apart. */
+/* near: the most memory: with more, the bits of one part are too few to number all lines. */
 #define NEAR_BYTES_MAX (UINT64_C(1) << 40)
 /* near: generations that are held. When memory is full the oldest is dropped: an eighth of all. */
 #define NEAR_GENERATIONS 8

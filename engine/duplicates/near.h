@@ -13,9 +13,9 @@
  * before (in the order that the program establishes between threads), and the nearest is told. Two threads that add
  * near-equal pages at the same moment may both be told that theirs is new.
  *
- * A near-duplicate is not added: the first page stands for its cluster. So a thousand copies of one page take
- * the place of one, and a cluster has a centre: were its members added, a page could belong to it that is as far from the
- * first as many small steps lead.
+ * A near-duplicate is not added: the first page stands for its cluster. So a thousand copies of one page take the
+ * place of one, and a cluster keeps its centre. If its members were added as well, many small steps could lead from
+ * the first page to one that has little in common with it.
  *
  * Memory is fixed at init. It holds NEAR_GENERATIONS generations; when the newest is full, the oldest is
  * dropped as a whole, without any work, and is counted. A page of a dropped generation is new when it is met again. */

@@ -236,15 +236,15 @@ bool frontier_restore_address(struct frontier_loop *loop, const struct ip *ip, u
  * URLs, or a negative errno. */
 int64_t frontier_restore_stow(struct frontier_loop *loop);
 
-/* Whose a host is at this moment, for a loop that wants to look at it. */
+/* Who has a host at this moment. For a loop that wants to look at the host; it seizes a host that nobody has. */
 enum frontier_reach {
     FRONTIER_IS_OURS,    /* at home or visited here: the loop may read all of it */
-    FRONTIER_WAS_SEIZED, /* it was nobody's and is the loop's now, until frontier_unpin */
-    FRONTIER_IS_AWAY,    /* with another loop, or on its way: what is atomic can be read */
+    FRONTIER_WAS_SEIZED, /* nobody had it; this loop has it until frontier_unpin */
+    FRONTIER_IS_AWAY,    /* another loop has it, or it is on its way: only atomic members may be read */
 };
 enum frontier_reach frontier_reach(struct frontier_loop *loop, struct host *host);
-/* Keeps a host that is at home and could be visited from being so, until frontier_unpin: nobody but the caller changes its
- * queue. False: it is not at home, or its home is about to change it. */
+/* Keeps a host that is at home from being visited until frontier_unpin, so that only the caller changes its queue.
+ * False: the host is not at home, or its home is about to change it. */
 bool frontier_pin(struct frontier_loop *loop, struct host *host);
 void frontier_unpin(struct frontier_loop *loop, struct host *host, uint64_t now_ns);
 

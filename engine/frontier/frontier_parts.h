@@ -40,7 +40,7 @@ void frontier_discount_host(struct frontier_loop *loop, struct host *host);
 /* frontier_slots.c: URLs on disk. */
 /* Memory of the buffers, which is part of memory.frontier. */
 size_t frontier_slots_bytes(const struct tuning *tuning);
-/* What a loop takes from its arena. */
+/* The bytes that a loop takes from its arena. */
 size_t frontier_stock_bytes(const struct frontier *frontier);
 void frontier_stock_init(struct frontier_loop *loop);
 /* Once per turn. */
@@ -48,16 +48,17 @@ void frontier_stock_turn(struct frontier_loop *loop, uint64_t now_ns);
 /* Begins to bring URLs of a host at home back to memory if it has few there. False: it needs none, or can
  * be visited meanwhile. */
 bool frontier_load(struct frontier_loop *loop, struct host *host, uint64_t now_ns);
-/* Likewise, whatever it has in memory: for its URLs to be dropped. False: none are on disk. */
+/* The same however many URLs it has in memory, so that all of them can be dropped. False: none are on disk. */
 bool frontier_load_on(struct frontier_loop *loop, struct host *host);
-/* After a push to a host whose `queued` had come to its share: now and then, its home is told. */
+/* Tells the home of a host, now and then, that the host has reached its share of the memory. After each push to such
+ * a host; `queued` is its count then. */
 void frontier_nudge(struct frontier_loop *loop, struct host *host, uint32_t queued);
 
 /* Retires some idle hosts and unused addresses if their table is crowded. Once per turn. */
 void frontier_retire_some(struct frontier_loop *loop, uint64_t now_ns);
 
 /* frontier_holds.c: what the operator wants of hosts. */
-/* A host that was just made: whether it is held. By the loop that made it. */
+/* Notes whether a host that was just made is held. By the loop that made it. */
 void frontier_greet(struct frontier_loop *loop, struct host *host);
 /* Looks the host up if there is a list that its home has not looked at. By the home. */
 void frontier_look_up(struct frontier_loop *loop, struct host *host);

@@ -1,9 +1,9 @@
 /* What the operator wants of single hosts, or of all hosts of a registrable domain: to hold them, so that no request goes to
  * them until they are released, or to drop what waits for them.
  *
- * A list is made once and never changed: each order makes a new one, with the next number. A hold stands in every list until
- * it is taken back; a drop concerns what waits when its list is published, and is left out of later ones as soon as
- * nobody can need it any more. Pure: text and plain memory. */
+ * A list is never changed: each order makes a new list, with the next number. A hold stays in every list until it is
+ * released. A drop concerns the URLs that wait when its list is published; later lists leave it out as soon as no
+ * loop can need it any more. Pure: text and plain memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -75,6 +75,6 @@ const struct holds_entry *holds_find(const struct holds *holds, const struct hol
 
 /* Holds as text, one per line: "host https://example.org", "domain example.net". Drops are left out. */
 void holds_write(const struct holds *holds, FILE *out);
-/* Reads such a text into a first list; empty lines and what follows a # do not count. 0, or the number of the line that is
- * no such line, `*why` then says why; `*holds` is NULL if nothing is held. */
+/* Reads such a text into a first list; empty lines and comments after a # are skipped. Returns 0, or the number of
+ * the first line that is wrong, and then `*why` says why. `*holds` is NULL if nothing is held. */
 unsigned holds_read(struct slice text, struct holds **holds, const char **why);

@@ -26,14 +26,14 @@
  *
  * An IDLE host may be retired by its home (hosts.h), and its record reused for another host.
  *
- * Of a waiting URL only path and query are stored; the rest is the host's key.
+ * Only path and query of a waiting URL are stored; the rest is the host's key.
  *
  * A host with more URLs than its share of the memory is a queue of four parts, each of them older than the next.
  * Only the first is ordered by weight:
  *
  *     bands (memory) <- stowed (disk, slots.h) <- tail (memory, until there is a buffer) <- incoming (any loop)
  *
- * Not so URLs that are put back, and those too long for the disk: they are in the bands. */
+ * URLs that are put back, and those too long for the disk, are always in the bands. */
 #pragma once
 
 #include <stdbool.h>

@@ -11,7 +11,7 @@ static inline char *pool_chunk_base(const struct pool_region *region, const stru
     return region->base + ((size_t)(chunk - region->chunks) << region->chunk_bytes_log2);
 }
 
-/* Of how many blocks of a chunk memory of `bytes` is made. */
+/* How many blocks of this chunk are needed for `bytes`. */
 static inline unsigned pool_blocks_for(const struct pool_chunk *chunk, size_t bytes)
 {
     return bytes <= chunk->block_bytes ? 1
@@ -22,5 +22,5 @@ static inline unsigned pool_blocks_for(const struct pool_chunk *chunk, size_t by
  * has found none. */
 void *pool_acquire_run(struct pool *pool, size_t bytes, unsigned size);
 
-/* A chunk without a free block leaves the list of those that have some. */
+/* Takes a chunk that has no free block out of the list of those that have some. */
 void pool_drop_exhausted(struct pool *pool, struct pool_chunk *chunk);

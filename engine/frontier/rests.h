@@ -33,5 +33,5 @@ void rests_fini(struct rests *rests);
 bool rests_put(struct rests *rests, uint64_t hash, struct rest rest);
 /* All 0 if nothing is owed. */
 struct rest rests_get(const struct rests *rests, uint64_t hash);
-/* A record has taken it over, and is about to be given up in its turn: what it owed was paid. */
+/* Forgets what was owed: a record has taken it over and paid it, and is about to be given up. */
 void rests_forget(struct rests *rests, uint64_t hash);

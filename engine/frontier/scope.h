@@ -78,8 +78,8 @@ size_t scope_expressions(const struct scope *scope);
 
 /* Adds the host or domain of a seed. One thread at a time, also while others ask. False: no memory. */
 bool scope_add_seed(struct scope *scope, const struct url *url);
-/* After seeds were added while others ask: who is handed one of them from here on finds its host in scope, whatever it was
- * told of that host before. */
+/* Makes added seeds count for threads that ask already. A thread that is handed one of these seeds afterwards finds
+ * its host in scope, even if it was told before that this host is out of scope. */
 void scope_tell_seeds(struct scope *scope);
 
 struct scope_loop;
@@ -91,7 +91,7 @@ struct scope_answer scope_ask(struct scope_loop *loop, const struct url *url,
                               const struct scope_context *context);
 
 /* Whether the URL's host is one that any crawl would ask: its name fits the name service, its port is no other
- * service's. What is no link, as the redirect of a robots.txt, is asked this alone. */
+ * service's. For a URL that is no link, such as the redirect of a robots.txt, this is the only question. */
 bool scope_may_connect(const struct scope_tuning_fixed *tuning, const struct url *url);
 
 /* The name of a rule as above. */

@@ -1,5 +1,5 @@
-/* Lets each URL out exactly once in the whole crawl: given the 64-bit hash of a URL, exactly one
- * caller is told that it is new.
+/* Admits each URL exactly once in the whole crawl: given the 64-bit hash of a URL, exactly one caller is told that it
+ * is new.
  *
  * The kinds behind one interface:
  *   signatures   keeps the hash itself, about 11 bytes per URL: wrong only if two URLs share a hash
@@ -10,10 +10,10 @@
  * full, if there is a disk to use. Otherwise the answer is SIEVE_FULL: the URL is not fetched, the crawl continues and
  * reports it. A Bloom filter is full when the expected share of lost URLs has reached SIEVE_BLOOM_RATE_MAX.
  *
- * How signatures go over without letting a URL out twice. When one loop finds them full, another may still have room
- * reserved, and might add the URL that the first one asks the disk about. So each loop agrees, in a turn of its own, to
- * add nothing any more; only when all have agreed, answers from the disk count (sieve_is_settled), and only for what is
- * not in memory by then (sieve_confirm). Asking the disk may begin at once.
+ * How signatures go over without admitting a URL twice. When one loop finds them full, another may still have room
+ * reserved, and might add the URL that the first one asks the disk about. So each loop agrees, in a turn of its own,
+ * to add nothing any more; only when all have agreed, answers from the disk count (sieve_is_settled), and only for
+ * what is not in memory by then (sieve_confirm). Asking the disk may begin at once.
  *
  * Shared by all loops, each with a sieve_loop of its own. */
 #pragma once
@@ -78,8 +78,8 @@ void sieve_turn(struct sieve_loop *loop);
 /* Answers for up to SIEVE_BATCH_MAX hashes, whose memory is prefetched together. */
 void sieve_add(struct sieve_loop *loop, const uint64_t *hashes, size_t count, enum sieve_answer *answers);
 
-/* For which of up to SIEVE_BATCH_MAX hashes sieve_add would answer SIEVE_KNOWN, as far as memory can tell. What the loop that
- * was told NEW wrote before that is seen by whoever finds the hash here. */
+/* Tells of up to SIEVE_BATCH_MAX hashes whether sieve_add would answer SIEVE_KNOWN, as far as memory can tell.
+ * Whoever finds a hash here also sees what the loop that was told SIEVE_NEW had written before. */
 void sieve_has(struct sieve_loop *loop, const uint64_t *hashes, size_t count, bool *found);
 
 /* Whether the disk has been asked about anything, or will be. */
@@ -89,7 +89,7 @@ bool sieve_is_settled(struct sieve *sieve);
 /* The disk says that the hash is new: is it new to what is in memory, too? After sieve_is_settled. */
 bool sieve_confirm(struct sieve *sieve, uint64_t hash);
 
-/* URLs let out so far, an estimate while loops run; without those that are known to the disk only. */
+/* URLs admitted so far, without those that only the disk knows. An estimate while loops run. */
 uint64_t sieve_count(struct sieve *sieve);
 /* How many URLs it can hold. */
 uint64_t sieve_capacity(const struct sieve *sieve);

@@ -65,8 +65,8 @@ const char *fetch_outcome_name(enum fetch_outcome outcome);
 enum fetch_outcome_class fetch_outcome_class(enum fetch_outcome outcome);
 /* Whether asking again cannot change it. */
 bool fetch_outcome_is_final(enum fetch_outcome outcome);
-/* Of an outcome that can come in the middle of a body, of which what came is of use: "length", "time", "disconnect" or
- * "unspecified", the words of WARC-Truncated. NULL: nothing is of use. */
+/* The word of WARC-Truncated for an outcome that cuts a body but leaves a useful part of it: "length", "time",
+ * "disconnect" or "unspecified". NULL: nothing of the body is of use. */
 const char *fetch_outcome_truncation(enum fetch_outcome outcome);
 /* Heritrix's code, below 0; 0 for FETCH_DONE. */
 int fetch_outcome_log_code(enum fetch_outcome outcome);

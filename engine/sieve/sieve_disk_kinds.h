@@ -1,4 +1,5 @@
-/* What the kinds of disk sieves have in common. sieve_disk.c has the directory. A kind looks up, and remembers. */
+/* What the kinds of disk sieves have in common. sieve_disk.c looks after the directory; a kind looks signatures up,
+ * and remembers them. */
 #pragma once
 
 #include "engine/sieve/sieve_disk.h"

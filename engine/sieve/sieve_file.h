@@ -61,7 +61,7 @@ struct sieve_writer {
  * stride. */
 void sieve_writer_begin(struct sieve_writer *writer, const struct sieve_file *file,
                         struct sieve_index *index);
-/* The block is full, or the last one. */
+/* Writes the block, which is full or the last one. */
 void sieve_writer_next_block(struct sieve_writer *writer);
 /* Writes the rest and closes. 0, or the first error of all that was done. */
 int sieve_writer_finish(struct sieve_writer *writer);
@@ -82,7 +82,7 @@ struct sieve_reader {
     uint32_t buffered, taken; /* blocks */
 };
 
-/* The file has so many words. None: it is not touched. */
+/* `words` is how many words the file has. With 0 the file is not touched. */
 void sieve_reader_begin(struct sieve_reader *reader, const struct sieve_file *file, uint64_t words);
 /* The next words are at hand; false: there are none. Only when at == end. */
 bool sieve_reader_more(struct sieve_reader *reader);

@@ -16,10 +16,10 @@ struct sieve_list {
 
 /* Memory for batches of up to `batch_max`: 8 bytes each, and a bit. */
 size_t sieve_list_bytes(size_t batch_max);
-/* Takes so much of the arena. */
+/* Takes sieve_list_bytes from the arena. */
 void sieve_list_init(struct sieve_list *list, struct arena *arena, size_t batch_max);
 
-/* In any order, any number of times. */
+/* Adds a signature: in any order, any number of times. */
 static inline void sieve_list_push(struct sieve_list *list, uint64_t signature)
 {
     list->words[list->count++] = signature;

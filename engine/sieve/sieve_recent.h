@@ -1,5 +1,5 @@
-/* Signatures that are known and not on disk yet. When they are sorted in order to be written, it is in the memory of the set
- * itself: there is nothing to ask until it was cleared. */
+/* Signatures that are known and not on disk yet. They are sorted, to be written, in the memory of the set itself.
+ * From then on the set cannot be asked until it is cleared. */
 #pragma once
 
 #include "engine/sieve/limits.h"

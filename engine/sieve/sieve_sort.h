@@ -6,5 +6,5 @@
 #include <stdint.h>
 
 void sieve_sort(uint64_t *words, size_t count);
-/* Of words in order, leaves one of those that are equal. Returns how many are left. */
+/* Leaves one of each run of equal words; the words are in order. Returns how many are left. */
 size_t sieve_sort_unique(uint64_t *words, size_t count);

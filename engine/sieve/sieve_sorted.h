@@ -32,5 +32,5 @@ int sieve_sorted_merge(struct sieve_sorted *sorted, const struct sieve_sources *
                        struct sieve_block *buffer);
 /* Removes the file. 0 or a negative errno. */
 int sieve_sorted_remove(struct sieve_sorted *sorted);
-/* Drops those of the list, which is sorted, that are in the file. 0 or a negative errno. */
+/* Drops the signatures of the list that are in the file. The list is sorted. 0 or a negative errno. */
 int sieve_sorted_drop(struct sieve_sorted *sorted, struct sieve_list *list);

@@ -12,7 +12,7 @@
  * waits. When: the files that came since the last base are as long as `bytes_min` and as long as the base itself, so each
  * byte is written twice or so in a whole crawl, and there is room on the disk.
  *
- * Belongs to the housekeeper, but for fold_base and 2 and 3, which the thread does. */
+ * Belongs to the housekeeper, except for fold_base and the steps 2 and 3, which the thread does. */
 #pragma once
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
-/* The hosts of which a journal says more than that a visit has ended: one has begun since, or a page was fetched. As many as
- * there are connections, and those that were being visited when a process was killed. */
+/* The hosts of which a journal says something behind the end of their last visit: another visit has begun, or a page
+ * was fetched. They are as many as there are connections, and in addition those that were being visited when a
+ * process was killed. */
 #pragma once
 
 #include <stdbool.h>

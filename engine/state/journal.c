@@ -15,7 +15,7 @@
 _Static_assert(sizeof(struct journal_frame) == 32, "a frame has no gaps");
 _Static_assert(sizeof(struct journal_session) == 96, "nor has a session");
 
-/* The harvest lets out 64 URLs at a time, which fill two blocks if all are of the longest kind; beside them, what is left
+/* The harvest admits 64 URLs at a time, which fill two blocks if all are of the longest kind; beside them, what is left
  * of a block may be too short to use. */
 enum { ROOM_BLOCKS = 4 };
 

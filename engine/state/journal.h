@@ -1,5 +1,5 @@
-/* The journal of a crawl: what was let out, what is done, which visits were made, and how long each of the crawl's
- * files was when all of that was true. It is append-only, DIR/state/journal-000001 and so on, and made of
+/* The journal of a crawl: which URLs were admitted, what is done, which visits were made, and how long each of the
+ * crawl's files was when all of that was true. It is append-only, DIR/state/journal-000001 and so on, and made of
  * frames:
  *
  *   DATA     records of one loop (record.h), of one epoch
@@ -73,7 +73,7 @@ struct journal_loop {
 int journal_loop_init(struct journal_loop *loop, unsigned index);
 void journal_loop_fini(struct journal_loop *loop);
 
-/* Room for a batch of new URLs and the verdict on their page. If not, what can wait waits. */
+/* Whether there is room for a batch of new URLs and the verdict on their page. If not, what can wait waits. */
 bool journal_has_room(struct journal_loop *loop);
 /* `via` may be empty. */
 void journal_add_url(struct journal_loop *loop, const struct record_url *url, struct slice via);
@@ -113,7 +113,7 @@ void journal_close(struct journal *journal);
 
 /* Writes one block of a loop, as outlet_write does. */
 int journal_write(struct journal *journal, struct journal_loop *loop);
-/* The files that have changed since the last commit are listed with their lengths. */
+/* Writes a COMMIT frame. It lists the files that have changed since the last commit, with their lengths. */
 int journal_commit(struct journal *journal, uint64_t epoch, const struct files *files);
 /* Goes on in the next file if this one is long. Right behind a commit, while no sync uses the file: what it has is made
  * durable before another file tells of it. */

@@ -23,7 +23,7 @@ struct lengths {
 void lengths_fini(struct lengths *lengths);
 /* The files that a COMMIT or a FILES frame names. 0; -ENOMEM; -EBADMSG: the name is not that of a file of a crawl. */
 int lengths_note(struct lengths *lengths, struct slice payload);
-/* Whether it is of those that are removed once all of them has been made into files of pages (store.kind = directory). */
+/* Whether the file may have been removed because files were made of all its pages (store.kind = directory). */
 bool lengths_may_be_gone(const struct length *length);
 /* NULL: it is not there. */
 const struct length *lengths_find(const struct lengths *lengths, const char *name);

@@ -1,6 +1,6 @@
 /* The records of the journal: what has to be known to go on with a crawl after any end.
  *
- *   URL     a URL that the sieve let out, with all that its item in the frontier says
+ *   URL     a URL that the sieve has admitted, with all that its item in the frontier says
  *   VIA     the page on which the URLs that follow in this frame were found
  *   DONE    the verdict on a URL
  *   VISIT   a visit to a host begins, or ends: for politeness and limits after a restart

@@ -35,7 +35,7 @@ struct resume {
 
     uint64_t epoch;              /* of the commit */
     uint64_t commit_us;          /* when it was made, by the wall clock */
-    uint64_t covers_us;          /* what happened before this moment is in it; of what came later, some */
+    uint64_t covers_us;          /* all that happened before this moment is in it, and some of what came later */
     uint64_t last_us;            /* when the last whole frame was written */
     struct journal_place commit; /* where it ends */
     struct journal_place end;    /* where the next session goes on, once all is restored */
@@ -72,5 +72,5 @@ typedef bool resume_take(void *owner, const struct record *record, struct slice 
 /* False: stopped, or `message` says what is wrong. */
 bool resume_replay(struct resume *resume, resume_take *take, void *owner);
 
-/* The boot of the machine that this is, for SESSION frames, to `id` of 40 bytes. */
+/* Writes the id of this boot of the machine, for SESSION frames, to `id` of 40 bytes. */
 void resume_boot_id(char *id);

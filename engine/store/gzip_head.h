@@ -1,9 +1,9 @@
 /* The head of a gzip member (RFC 1952) that tells how long the member is.
  *
- * Its extra field holds the subfield "sl", the skip lengths of WARC 0.9: four bytes for the length of the whole member
- * and four for that of the record in it, the lower byte first. Whoever looks for a record passes the others without
- * unpacking them; readers that do not know it skip the field. A record and its member have less than 4 GiB, because
- * net.body-bytes is at most 4e9. */
+ * Its extra field holds the subfield "sl", the skip lengths of WARC 0.9: four bytes for the length of the whole
+ * member and four for that of the record in it, the lower byte first. A reader that looks for one record can skip the
+ * others without unpacking them; readers that do not know the subfield ignore it. A record and its member have less
+ * than 4 GiB, because net.body-bytes is at most 4e9. */
 #pragma once
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* The line of a page, for `store.kind = jsonl`, made in steps that are short enough for a loop: the body is unpacked, its
  * title and text are found (content/text.h), the line is written (jsonl.h). One page at a time. No I/O.
  *
- * Of a longer document the first PAGE_LINE_SOURCE_BYTES are looked at, and text_cut says so. */
+ * Only the first PAGE_LINE_SOURCE_BYTES of a document are looked at. If it is longer, text_cut says so. */
 #pragma once
 
 #include <stdbool.h>

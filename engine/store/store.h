@@ -212,13 +212,14 @@ bool store_finish_line(struct store *store);
 
 /* Notes the record of this page, which is the last one that was written and begins at this offset. No-op if no notes are kept. */
 void store_note(struct store *store, enum note_kind kind, const struct store_page *page, uint64_t offset);
-/* A file begins, and with it the one before ends; the last file ends. */
+/* Notes that a file begins, which ends the file before it; and that the last file ends. */
 void store_note_begin(struct store *store);
 void store_note_end(struct store *store);
 
 /* Opens a file if none is open or the open one is long enough. False: no room now. */
 bool store_open(struct store *store);
-/* What all records of a page, or of anything that has a URL and a date, say alike. The caller adds id and block. */
+/* A record with what all records of a page have in common, or all records of anything that has a URL and a date. The
+ * caller adds id and block. */
 struct warc_record store_record(const struct store *store, enum warc_type type, const struct store_page *page);
 /* Writes header and end of the response record around the response. `block_digest` may be NULL. */
 struct slice store_frame(struct store *store, const struct store_page *page, const struct warc_id *id,

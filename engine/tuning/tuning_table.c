@@ -133,7 +133,7 @@ const struct tuning_key tuning_keys[] = {
     {"scope", "path-segments", TUNING_COUNT, AT(fixed.scope.path_segments_max), "20", 1, 10000, NULL,
      "no path with more segments"},
     {"scope", "url-bytes", TUNING_BYTES, AT(fixed.scope.url_bytes_max), "2048", 64, 8192, NULL,
-     "no longer URL"},
+     "maximum URL length"},
     {"scope", "allow-ports", TUNING_LIST, AT(fixed.scope.allow_ports), "", 0, 0, NULL,
      "ports in scope although browsers block them or a database listens there (22, 25, 6379)"},
     {"scope", "canonical", TUNING_LIST, AT(fixed.scope.canonical_rules), "fragment, userinfo", 0, 0, NULL,

@@ -2,7 +2,7 @@
  * housekeeper commits. After each schedule the journal and crawl.log are read back. At every COMMIT:
  *
  *   I1   crawl.log, up to the length that the COMMIT tells, has a line for each DONE record and no other
- *   I2   what is done was let out
+ *   I2   what is done was admitted
  *   I3   so was the link of each page that is done, also if the other loop found it first
  *   I4   all frames before it are of its epoch or an earlier one, all frames behind it of a later one
  *
@@ -228,7 +228,7 @@ static void keep_house(void)
 struct found {
     uint64_t epoch; /* of the last COMMIT */
     uint64_t log_bytes;
-    bool is_let_out[URLS], is_done[URLS], is_logged[URLS];
+    bool is_admitted[URLS], is_done[URLS], is_logged[URLS];
 };
 
 static void take_records(struct found *found, struct slice rest)
@@ -236,7 +236,7 @@ static void take_records(struct found *found, struct slice rest)
     struct record record;
     while (record_read(&rest, &record)) {
         if (record.type == RECORD_URL)
-            found->is_let_out[record.url.signature] = true;
+            found->is_admitted[record.url.signature] = true;
         if (record.type == RECORD_DONE)
             found->is_done[record.done.signature] = true;
     }
@@ -255,9 +255,9 @@ static void check_commit(const struct found *found)
 {
     for (unsigned url = 0; url < URLS; url++) {
         model_check(found->is_logged[url] == found->is_done[url]);  /* I1 */
-        model_check(!found->is_done[url] || found->is_let_out[url]); /* I2 */
+        model_check(!found->is_done[url] || found->is_admitted[url]); /* I2 */
         if (found->is_done[url] && url != LINK && !has_lost_link[url])
-            model_check(found->is_let_out[LINK]); /* I3 */
+            model_check(found->is_admitted[LINK]); /* I3 */
     }
 }
 
@@ -320,7 +320,7 @@ static void verify(struct model_case c)
     model_verify(&c);
 }
 
-TEST(every_link_of_a_page_is_let_out_no_later_than_its_verdict)
+TEST(every_link_of_a_page_is_admitted_no_later_than_its_verdict)
 {
     struct model_case c = {.name = "epoch_signatures",
                            .begin = begin_signatures,
@@ -334,7 +334,7 @@ TEST(every_link_of_a_page_is_let_out_no_later_than_its_verdict)
     verify(c);
 }
 
-TEST(a_url_is_let_out_no_later_than_its_verdict)
+TEST(a_url_is_admitted_no_later_than_its_verdict)
 {
     struct model_case c = {.name = "epoch_inbox",
                            .begin = begin_signatures,

@@ -134,7 +134,7 @@ static void print_contents(const struct resume *resume, const struct contents *c
     uint64_t file_bytes = 0;
     for (size_t i = 0; i < resume->files.count; i++)
         file_bytes += resume->files.all[i].bytes;
-    printf("URLs: %zu%s let out, %" PRIu64 " done, %" PRIu64 " waiting\n", contents->urls.count,
+    printf("URLs: %zu%s admitted, %" PRIu64 " done, %" PRIu64 " waiting\n", contents->urls.count,
            contents->urls.is_full ? " or more" : "", contents->done, waiting_of(contents));
     printf("pages: %" PRIu64 ", %" PRIu64 " stored, %.1f MB of bodies\n", contents->pages, contents->stored,
            (double)contents->bytes / 1e6);

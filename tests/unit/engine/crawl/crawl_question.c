@@ -41,7 +41,7 @@ static struct crawl_whereabouts ask(struct crawl *crawl, const char *text)
     return crawl->question.answer;
 }
 
-TEST(loops_know_what_was_let_out)
+TEST(loops_know_what_was_admitted)
 {
     struct crawl *crawl = begin(1);
     CHECK(crawl_is_answered(crawl));

@@ -110,7 +110,7 @@ TEST(what_is_known_is_counted_and_dropped)
     finish_asking();
 }
 
-/* All that a full table does not know goes to the disk; nothing is lost, and nothing is let out twice. */
+/* All that a full table does not know goes to the disk; nothing is lost, and nothing is admitted twice. */
 TEST(full_signatures_ask_the_disk)
 {
     enum { COUNT = 3000 };

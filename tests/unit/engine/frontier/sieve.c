@@ -60,16 +60,16 @@ static void fills_up(enum tuning_sieve kind)
     tuning.fixed.state.spill = false;
     CHECK_INT(sieve_init(&sieve, &tuning), 0);
     sieve_loop_init(&loop, &sieve);
-    uint64_t let_out = 0, full = 0, first = hash_of(0);
+    uint64_t admitted = 0, full = 0, first = hash_of(0);
     for (uint64_t i = 0; i < 2 * sieve_capacity(&sieve); i++) {
         enum sieve_answer answer;
         uint64_t hash = hash_of(i);
         sieve_add(&loop, &hash, 1, &answer);
-        let_out += answer == SIEVE_NEW;
+        admitted += answer == SIEVE_NEW;
         full += answer == SIEVE_FULL;
     }
-    CHECK(let_out <= sieve_capacity(&sieve));
-    CHECK(let_out >= sieve_capacity(&sieve) * 98 / 100);
+    CHECK(admitted <= sieve_capacity(&sieve));
+    CHECK(admitted >= sieve_capacity(&sieve) * 98 / 100);
     CHECK(full > sieve_capacity(&sieve) / 2);
     enum sieve_answer answer;
     sieve_add(&loop, &first, 1, &answer);
@@ -85,7 +85,7 @@ TEST(a_full_sieve_says_so_and_still_knows_what_it_has)
     fills_up(TUNING_SIEVE_BLOOM);
 }
 
-/* All threads offer the same hashes in the same order: each must be let out by exactly one of them. */
+/* All threads offer the same hashes in the same order: each must be admitted by exactly one of them. */
 enum { THREADS = 3, HASHES = 60000 };
 static struct sieve shared;
 static _Atomic(uint8_t) winners[HASHES];

@@ -251,7 +251,7 @@ static void flush(void)
         ;
 }
 
-/* Records as a crawl writes them, but in any order that a journal can have: a URL may come several times, and is let out
+/* Records as a crawl writes them, but in any order that a journal can have: a URL may come several times, and is admitted
  * before it is done. */
 static void add_records(bool *is_out, bool *is_done)
 {

@@ -13,8 +13,8 @@ enum verdict {
     VERDICT_TORN,     /* a file does not end with a whole record, or has not got its final name */
     VERDICT_STORE,    /* I1, G2: the WARC files do not hold each verdict once */
     VERDICT_LOG,      /* the same for crawl.log */
-    VERDICT_UNKNOWN,  /* I2: a URL is done that was not let out */
-    VERDICT_LINK,     /* I3: the link of a page that is done was not let out */
+    VERDICT_UNKNOWN,  /* I2: a URL is done that was not admitted */
+    VERDICT_LINK,     /* I3: the link of a page that is done was not admitted */
     VERDICT_INEXACT,  /* more or less came back than belongs to the commit */
     VERDICT_UNSTEADY, /* G6: a second restore gives something else */
     VERDICT_COUNT,
@@ -27,7 +27,7 @@ static const char *const verdict_names[] = {
 struct recovered {
     uint64_t epoch;
     struct journal_place end; /* where the next session goes on */
-    unsigned let_out[SCRIPT_URLS], done[SCRIPT_URLS];
+    unsigned admitted[SCRIPT_URLS], done[SCRIPT_URLS];
     unsigned known[SCRIPT_URLS]; /* done, and folded */
     bool has_repetition;         /* what was folded is told twice */
     unsigned stored[SCRIPT_URLS], logged[SCRIPT_URLS];
@@ -39,15 +39,15 @@ static inline bool recover_take(void *owner, const struct record *record, struct
     struct recovered *found = owner;
     (void)via;
     if (record->type == RECORD_URL && record->url.signature < SCRIPT_URLS)
-        found->let_out[record->url.signature]++;
+        found->admitted[record->url.signature]++;
     if (record->type == RECORD_DONE && record->done.signature < SCRIPT_URLS)
         found->done[record->done.signature]++;
     for (size_t i = 0; record->type == RECORD_KNOWN && i < record->known.count; i++) {
         uint64_t signature = record_known_at(&record->known, i);
-        if (signature >= SCRIPT_URLS || found->let_out[signature])
+        if (signature >= SCRIPT_URLS || found->admitted[signature])
             found->has_repetition = true;
         else
-            found->let_out[signature] = found->known[signature] = 1;
+            found->admitted[signature] = found->known[signature] = 1;
     }
     return true;
 }
@@ -129,16 +129,16 @@ static inline enum verdict recover_judge(const struct script *script, const stru
             return VERDICT_STORE;
         if (found->logged[i] != (found->done[i] != 0))
             return VERDICT_LOG;
-        if (found->done[i] && !found->let_out[i])
+        if (found->done[i] && !found->admitted[i])
             return VERDICT_UNKNOWN;
         for (unsigned k = 0; k < SCRIPT_LINKS && found->done[i]; k++)
-            if (!found->let_out[script_link(i, k)])
+            if (!found->admitted[script_link(i, k)])
                 return VERDICT_LINK;
     }
     for (unsigned i = 0; i < SCRIPT_URLS; i++) {
-        bool is_out = script->let_out_in[i] && script->let_out_in[i] <= found->epoch;
+        bool is_out = script->admitted_in[i] && script->admitted_in[i] <= found->epoch;
         bool is_done = script->done_in[i] && script->done_in[i] <= found->epoch;
-        if (found->let_out[i] != is_out || found->done[i] != is_done || found->has_repetition)
+        if (found->admitted[i] != is_out || found->done[i] != is_done || found->has_repetition)
             return VERDICT_INEXACT;
     }
     return VERDICT_GOOD;

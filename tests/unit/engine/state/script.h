@@ -1,9 +1,9 @@
 /* A crawl of a tiny web, played by one thread on a disk in memory: two loops and the housekeeper take turns at random. The
  * loops do with their outlets what ledger, harvest and store do, in the same order, and take up a new epoch
- * where ledger.h allows it. The script knows in which epoch each URL was let out and each verdict was given, so what a
+ * where ledger.h allows it. The script knows in which epoch each URL was admitted and each verdict was given, so what a
  * recovery brings back can be compared with what it should bring back.
  *
- *     a URL         let out ("U") -> taken -> its links are let out, one by one -> verdict
+ *     a URL         admitted ("U") -> taken -> its links are admitted, one by one -> verdict
  *     a verdict     a record in a WARC file, a line in crawl.log, a DONE record; all of one epoch */
 #pragma once
 
@@ -71,7 +71,7 @@ struct script {
     uint64_t folds;   /* of all sessions */
 
     /* what is true */
-    uint64_t let_out_in[SCRIPT_URLS]; /* epoch; 0: not yet */
+    uint64_t admitted_in[SCRIPT_URLS]; /* epoch; 0: not yet */
     uint64_t done_in[SCRIPT_URLS];
     bool is_known[SCRIPT_URLS]; /* to the sieve */
     bool is_taken[SCRIPT_URLS];
@@ -85,7 +85,7 @@ static inline uint64_t script_chance(struct script *script, uint64_t n)
     return disk_model_random(&script->random) % n;
 }
 
-/* Two pages each have the same links, so one loop often finds what the other has just let out. */
+/* Two pages each have the same links, so one loop often finds what the other has just admitted. */
 static inline unsigned script_link(unsigned url, unsigned index)
 {
     return (url / 2 * 3 + 2 + index * 5) % SCRIPT_URLS;
@@ -144,13 +144,13 @@ static inline void script_record(struct script *script, struct script_loop *loop
     char text[32], via[32];
     size_t len = (size_t)snprintf(text, sizeof text, "http://h%u/%u", url % 5, url);
     size_t via_len = loop->url < 0 ? 0 : (size_t)snprintf(via, sizeof via, "http://h/%d", loop->url);
-    script->let_out_in[url] = loop->adopted;
+    script->admitted_in[url] = loop->adopted;
     struct record_url record = {.signature = url, .kind = 'L', .text = {text, len}};
     journal_add_url(&loop->journal, &record, (struct slice){via, via_len});
 }
 
 /* No adoption between the sieve's answer and the record. */
-static inline void script_let_out(struct script *script, struct script_loop *loop, unsigned url)
+static inline void script_admit(struct script *script, struct script_loop *loop, unsigned url)
 {
     if (script->is_known[url])
         return;
@@ -175,7 +175,7 @@ static inline void script_begin_page(struct script *script, struct script_loop *
     script_adopt(script, loop); /* at the start of a turn */
     for (unsigned i = 0; i < SCRIPT_URLS && loop->url < 0; i++) {
         unsigned url = (from + i) % SCRIPT_URLS;
-        if (script->let_out_in[url] && !script->is_taken[url])
+        if (script->admitted_in[url] && !script->is_taken[url])
             loop->url = (int)url;
     }
     if (loop->url < 0)
@@ -237,7 +237,7 @@ static inline void script_loop_step(struct script *script, unsigned index)
     else if (loop->url < 0)
         script_begin_page(script, loop);
     else if (loop->links < SCRIPT_LINKS)
-        script_let_out(script, loop, script_link((unsigned)loop->url, loop->links++));
+        script_admit(script, loop, script_link((unsigned)loop->url, loop->links++));
     else
         script_verdict(script, loop, index);
 }
@@ -326,7 +326,7 @@ static inline void script_begin(struct script *script, struct journal_place plac
     for (unsigned i = 0; i < SCRIPT_LOOPS; i++)
         script->loops[i].adopted = script->loops[i].journal.epoch = epoch + 1;
     for (unsigned i = 0; i < SCRIPT_SEEDS && epoch == 0; i++)
-        script_let_out(script, &script->loops[0], i);
+        script_admit(script, &script->loops[0], i);
     if (!script->error)
         script_take_error(script, commit_now(&script->commit));
     script_note_commit(script);
@@ -374,7 +374,7 @@ static inline void script_end(struct script *script)
 {
     uint64_t last = script->commit.committed + 1;
     for (unsigned i = 0; i < SCRIPT_URLS; i++) {
-        script->let_out_in[i] = script->let_out_in[i] < last ? script->let_out_in[i] : last;
+        script->admitted_in[i] = script->admitted_in[i] < last ? script->admitted_in[i] : last;
         script->done_in[i] = script->done_in[i] < last ? script->done_in[i] : last;
     }
     for (unsigned i = 0; i < SCRIPT_LOOPS; i++) {
@@ -392,11 +392,11 @@ static inline void script_go_back(struct script *script, uint64_t epoch)
 {
     script->committed = script->synced = epoch;
     for (unsigned i = 0; i < SCRIPT_URLS; i++) {
-        if (script->let_out_in[i] > epoch)
-            script->let_out_in[i] = 0;
+        if (script->admitted_in[i] > epoch)
+            script->admitted_in[i] = 0;
         if (script->done_in[i] > epoch)
             script->done_in[i] = 0;
-        script->is_known[i] = script->let_out_in[i] != 0;
+        script->is_known[i] = script->admitted_in[i] != 0;
         script->is_taken[i] = script->done_in[i] != 0;
     }
 }
