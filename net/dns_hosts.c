@@ -8,10 +8,9 @@
 /* The next word; empty at the end. */
 static struct slice next_word(struct slice *line)
 {
-    while (line->len && (line->ptr[0] == ' ' || line->ptr[0] == '\t'))
-        *line = slice_skip(*line, 1);
+    *line = slice_skip_space(*line);
     size_t len = 0;
-    while (len < line->len && line->ptr[len] != ' ' && line->ptr[len] != '\t')
+    while (len < line->len && !slice_is_space(line->ptr[len]))
         len++;
     struct slice word = {line->ptr, len};
     *line = slice_skip(*line, len);

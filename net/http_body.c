@@ -51,7 +51,7 @@ static bool step_after_size(struct http_body *body, char c)
         body->state = CHUNK_SIZE_LF;
     else if (c == ';')
         body->state = CHUNK_EXTENSION;
-    else if (c == ' ' || c == '\t')
+    else if (slice_is_blank(c))
         body->state = CHUNK_SIZE_PADDING;
     else
         return false;

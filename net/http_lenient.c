@@ -117,9 +117,7 @@ static bool take_field(struct http_head *head, struct slice line)
     const char *colon = line.len ? memchr(line.ptr, ':', line.len) : NULL;
     if (!colon || has_control(line))
         return false;
-    struct slice name = slice_between(line.ptr, colon);
-    while (name.len && (name.ptr[name.len - 1] == ' ' || name.ptr[name.len - 1] == '\t'))
-        name.len--;
+    struct slice name = slice_trim(slice_between(line.ptr, colon));
     if (!is_token(name) || !has_place(head, name))
         return false;
     head->tolerated += name.ptr + name.len != colon;
@@ -132,7 +130,7 @@ static void take_fields(struct http_head *head, struct slice rest)
 {
     bool was_taken = false; /* the line before, which a continuation belongs to */
     for (struct slice line = next_line(&rest); line.len; line = next_line(&rest)) {
-        bool is_continuation = line.ptr[0] == ' ' || line.ptr[0] == '\t';
+        bool is_continuation = slice_is_blank(line.ptr[0]);
         if (is_continuation && was_taken && !has_control(line)) {
             struct slice *value = &head->fields[head->field_count - 1].value;
             *value = slice_trim(slice_between(value->ptr, line.ptr + line.len));

@@ -61,6 +61,12 @@ static inline bool slice_is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
 }
 
+/* White space within a line. */
+static inline bool slice_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 /* The value of a hexadecimal digit, or -1. */
 static inline int slice_hex_value(char c)
 {

@@ -84,7 +84,7 @@ static struct slice take_line(struct slice *text)
 static struct slice take_field(struct slice *text)
 {
     struct slice field = take_line(text);
-    while (text->len && (text->ptr[0] == ' ' || text->ptr[0] == '\t')) {
+    while (text->len && slice_is_blank(text->ptr[0])) {
         struct slice more = take_line(text);
         field.len = (size_t)(more.ptr + more.len - field.ptr);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/url/json.h"
+#include "engine/url/percent.h"
 
 bool console_response_begin(struct console_response *response)
 {
@@ -41,15 +42,13 @@ void console_response_fail(struct console_response *response, unsigned status, c
 static bool decode(struct slice value, char *buffer, size_t bytes)
 {
     size_t len = 0;
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.ptr[i] == '+' ? ' ' : value.ptr[i];
-        if (c == '%' && i + 2 < value.len && slice_hex_value(value.ptr[i + 1]) >= 0 && slice_hex_value(value.ptr[i + 2]) >= 0) {
-            c = (char)(slice_hex_value(value.ptr[i + 1]) << 4 | slice_hex_value(value.ptr[i + 2]));
-            i += 2;
-        }
+    while (value.len) {
+        bool is_escape = percent_is_escape(value);
+        char c = is_escape ? percent_byte(value) : value.ptr[0] == '+' ? ' ' : value.ptr[0];
         if (c == '\0' || len + 1 >= bytes)
             return false;
         buffer[len++] = c;
+        value = slice_skip(value, is_escape ? 3 : 1);
     }
     buffer[len] = '\0';
     return true;

@@ -4,13 +4,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/console/console.h"
 #include "engine/console/metrics.h"
 #include "engine/console/router_parts.h"
 #include "engine/crawl/summary.h"
+#include "engine/store/warc.h"
 #include "engine/url/json.h"
+#include "lockfree/clock.h"
 
 enum { QUERY_NAMES_MAX = 8 };
 
@@ -120,14 +121,12 @@ static void answer_tuning(struct console *console, const struct console_request 
  * are: others could fill the disk, or write lines of their own. */
 static void log_line(struct console *console, const char *order, const char *result)
 {
-    char date[32], path[1100];
-    time_t now = time(NULL);
-    struct tm parts;
+    char date[WARC_DATE_CHARS], path[1100];
     snprintf(path, sizeof path, "%s/events.log", console->crawl->directory);
     if (!console->events && !(console->events = fopen(path, "ae")))
         return;
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
-    fprintf(console->events, "%s\t%s\t%s\n", date, order, result);
+    warc_write_date(date, clock_wall_us());
+    fprintf(console->events, "%.*sZ\t%s\t%s\n", WARC_SECONDS_CHARS, date, order, result);
     fflush(console->events);
 }
 

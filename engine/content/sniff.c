@@ -118,7 +118,7 @@ static bool ends_with(struct slice text, struct slice end)
 
 static bool ends_name(char c)
 {
-    return c == ';' || c == ',' || c == ' ' || c == '\t';
+    return c == ';' || c == ',' || slice_is_blank(c);
 }
 
 /* "text/html" of "text/html; charset=utf-8", and of the same without its semicolon. */

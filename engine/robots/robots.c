@@ -81,7 +81,7 @@ static void read_agent(struct reader *reader, struct slice value)
     struct slice token = product_token(value);
     if (token.len && slice_equals_nocase(token, reader->agent))
         reader->for_agent = reader->agent_seen = true;
-    if (value.len && value.ptr[0] == '*' && (value.len == 1 || value.ptr[1] == ' ' || value.ptr[1] == '\t'))
+    if (value.len && value.ptr[0] == '*' && (value.len == 1 || slice_is_blank(value.ptr[1])))
         reader->for_all = true;
 }
 

@@ -38,17 +38,13 @@ static void put_number(struct line *line, int64_t number, size_t width)
 /* The start in 17 digits, and the duration. */
 static void put_start(struct line *line, const struct crawl_log_entry *entry)
 {
-    char date[WARC_DATE_CHARS], digits[17];
-    size_t len = 0;
+    char digits[17];
     if (!entry->start_us) {
         put(line, SLICE("-"));
         return;
     }
-    warc_write_date(date, entry->start_us);
-    for (size_t i = 0; len < sizeof digits; i++)
-        if (date[i] >= '0' && date[i] <= '9')
-            digits[len++] = date[i];
-    put(line, (struct slice){digits, len});
+    warc_write_date_digits(digits, sizeof digits, entry->start_us);
+    put(line, (struct slice){digits, sizeof digits});
     put(line, SLICE("+"));
     put_number(line, (int64_t)((entry->end_us - entry->start_us) / 1000), 0);
 }

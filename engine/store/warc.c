@@ -8,9 +8,6 @@
 
 #include "lockfree/clock.h"
 
-/* "2026-11-16T07:19:47" */
-enum { WARC_SECONDS_CHARS = 19 };
-
 void warc_ids_init(struct warc_ids *ids)
 {
     if (getrandom(ids->state, sizeof ids->state, 0) != sizeof ids->state) {

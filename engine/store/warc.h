@@ -16,6 +16,7 @@ enum {
     WARC_REVISIT_BYTES_MAX = WARC_HEADER_BYTES_MAX + URL_BYTES_MAX + 256, /* of a revisit: two URLs */
     WARC_TRAILER_BYTES = 4,                                               /* two line ends after the block */
     WARC_DATE_CHARS = 27,                                                 /* 2026-11-16T07:19:47.123456Z */
+    WARC_SECONDS_CHARS = 19, /* of these, up to the seconds */
     WARC_DATE_DIGITS = 20,                                                /* of these */
 };
 

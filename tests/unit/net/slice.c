@@ -37,6 +37,12 @@ TEST(white_space_is_that_of_html)
     CHECK(slice_equals(slice_skip_space(SLICE("  ")), SLICE("")));
 }
 
+TEST(blanks_do_not_end_a_line)
+{
+    for (int c = -128; c < 128; c++)
+        CHECK(slice_is_blank((char)c) == (c == ' ' || c == '\t'));
+}
+
 TEST(hexadecimal_digits_have_values)
 {
     const char digits[] = "0123456789abcdef";

@@ -49,6 +49,9 @@ static unsigned orders_logged(void)
     size_t len;
     unsigned lines = 0;
     log = check_read_file(trial_path(&trial, "crawl/events.log", path), &len);
+    struct tm date = {0};
+    CHECK(len == 0 || (log[20] == '\t' && strptime(log, "%Y-%m-%dT%H:%M:%SZ\t", &date)));
+    CHECK(len == 0 || labs(timegm(&date) - time(NULL)) < 600);
     for (size_t i = 0; i < len; i++)
         lines += log[i] == '\n';
     free(log);
