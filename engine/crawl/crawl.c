@@ -72,17 +72,6 @@ static struct end_facts facts_of(const struct crawl *crawl, uint64_t now_ns)
     return facts;
 }
 
-/* How far the last commit is behind. */
-static enum gate_lag lag_of(struct crawl *crawl, uint64_t now_ns)
-{
-    uint64_t last_ns = lf_load(&crawl->commit.last_ns, relaxed),
-             max_ns = crawl->tuning.fixed.state.lag_max_ns;
-    uint64_t lag_ns = now_ns > last_ns ? now_ns - last_ns : 0;
-    if (!crawl->tuning.fixed.state.journal || lag_ns < max_ns / 2)
-        return GATE_LAG_NONE;
-    return lag_ns < max_ns ? GATE_LAG_HOLD : GATE_LAG_CUT;
-}
-
 static uint64_t look(void *owner, uint64_t now_ns)
 {
     struct crawl *crawl = owner;
@@ -96,7 +85,6 @@ static uint64_t look(void *owner, uint64_t now_ns)
     lf_store(&crawl->pages_max, tuning->max_pages, relaxed);
     lf_store(&crawl->time_max_ns, tuning->max_time_ns, relaxed);
     crawl_hurry_mill(crawl);
-    lf_store(&crawl->gate.lag, (int)lag_of(crawl, now_ns), relaxed);
     return CRAWL_LOOK_NS;
 }
 

@@ -104,6 +104,8 @@ bool crawl_open_parts(struct crawl *crawl, struct tuning_error *error)
                                     .scratch = crawl->scratch,
                                     .fold_bytes = tuning->fixed.state.fold_bytes,
                                     .journal_bytes = tuning->fixed.state.file_bytes});
+    crawl->gate.committed_ns = &crawl->commit.last_ns;
+    crawl->gate.lag_max_ns = tuning->fixed.state.journal ? tuning->fixed.state.lag_max_ns : 0;
     int failed = frontier_init(&crawl->frontier, tuning);
     if (failed)
         return crawl_refuse(error, "memory.hosts, memory.frontier: %s", strerror(-failed));

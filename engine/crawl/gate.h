@@ -1,5 +1,9 @@
-/* Asked before each request: whether the crawl still runs and, with max-pages, whether another page may be
- * fetched. Any thread may ask; only the watch changes the phase. */
+/* Asked before each request: whether the crawl still runs, whether the disk keeps up and, with max-pages, whether another
+ * page may be fetched. Any thread may ask; only the watch changes the phase.
+ *
+ * Who asks compares the last commit with the time that it has itself. So a process that stood still, or whose watch does, asks
+ * for nothing that a resume would not expect: of a loop that is stopped within a turn, at most what it began in that turn
+ * comes later. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,8 +30,10 @@ enum gate_lag {
 
 struct gate {
     LF_ISOLATED _Atomic(int) phase; /* enum crawl_phase */
-    _Atomic(int) lag;               /* enum gate_lag */
-    uint64_t opens_ns; /* a resumed crawl: no visit before this moment. Fixed before the loops run */
+    /* Fixed before the loops run: */
+    uint64_t opens_ns;   /* a resumed crawl: no visit before this moment */
+    uint64_t lag_max_ns; /* 0: what is committed does not matter */
+    const _Atomic(uint64_t) *committed_ns; /* when the last commit was made */
     LF_ISOLATED _Atomic(uint64_t) pages_reserved; /* with max-pages: requests that may become a page */
 };
 
@@ -41,9 +47,20 @@ static inline void gate_set_phase(struct gate *gate, enum crawl_phase phase)
     lf_store(&gate->phase, (int)phase, relaxed);
 }
 
-static inline bool gate_is_open(const struct gate *gate)
+/* Relaxed: a moment, with which nothing else is handed over. */
+static inline enum gate_lag gate_lag(const struct gate *gate, uint64_t now_ns)
 {
-    return gate_phase(gate) == CRAWL_RUNNING && lf_load(&gate->lag, relaxed) == GATE_LAG_NONE;
+    if (!gate->lag_max_ns)
+        return GATE_LAG_NONE;
+    uint64_t last_ns = lf_load(gate->committed_ns, relaxed), lag_ns = now_ns > last_ns ? now_ns - last_ns : 0;
+    if (lag_ns < gate->lag_max_ns / 2)
+        return GATE_LAG_NONE;
+    return lag_ns < gate->lag_max_ns ? GATE_LAG_HOLD : GATE_LAG_CUT;
+}
+
+static inline bool gate_is_open(const struct gate *gate, uint64_t now_ns)
+{
+    return gate_phase(gate) == CRAWL_RUNNING && gate_lag(gate, now_ns) == GATE_LAG_NONE;
 }
 
 /* Whether gate_reserve_page could succeed. pages_max 0: no limit. */

@@ -458,7 +458,7 @@ static int turn(struct loop *loop)
 /* The disk is too far behind: what is in flight goes back to its hosts. */
 static void cut_if_lagging(struct loop *loop)
 {
-    bool is_cut = lf_load(&loop->crawl->gate.lag, relaxed) == GATE_LAG_CUT;
+    bool is_cut = gate_lag(&loop->crawl->gate, loop->ring.now_ns) == GATE_LAG_CUT;
     if (is_cut && !loop->is_cut)
         visits_abort(&loop->visits);
     loop->is_cut = is_cut;

@@ -237,7 +237,7 @@ static void on_ready(struct conn *conn)
         visit->tls_protocol = slice_of(tls_protocol_text(conn->tls));
         visit->tls_suite = slice_of(tls_suite_text(conn->tls));
     }
-    if (gate_is_open(visit->visits->gate) && !host_has_orders(visit->host))
+    if (gate_is_open(visit->visits->gate, visit->visits->conns->ring->now_ns) && !host_has_orders(visit->host))
         visit_ask(visit);
     else
         visit_end(visit);
@@ -249,7 +249,7 @@ static bool may_request(struct visit *visit, uint64_t now_ns, uint64_t wait_ns)
     struct visits *visits = visit->visits;
     take_times(visit, now_ns + wait_ns);
     return politeness_may_request(&visits->tuning->live.politeness, &visit->times) &&
-           conn_is_ready(&visit->conn) && gate_is_open(visits->gate) && !host_has_orders(visit->host);
+           conn_is_ready(&visit->conn) && gate_is_open(visits->gate, now_ns) && !host_has_orders(visit->host);
 }
 
 static void wait_for_bandwidth(struct visit *visit)

@@ -130,7 +130,7 @@ static void note_turn(struct visits *visits, uint64_t now_ns)
 
 unsigned visits_turn(struct visits *visits, uint64_t now_ns)
 {
-    bool is_open = gate_is_open(visits->gate) && now_ns >= visits->gate->opens_ns;
+    bool is_open = gate_is_open(visits->gate, now_ns) && now_ns >= visits->gate->opens_ns;
     visits->conns->may_hold = visits->tuning->live.net.bandwidth_bytes > 0;
     note_turn(visits, now_ns);
     visits_charge(visits, now_ns);
@@ -159,7 +159,7 @@ static enum limited_by shut_by(const struct visits *visits, uint64_t now_ns)
 {
     if (gate_phase(visits->gate) != CRAWL_RUNNING)
         return LIMITED_PAUSED;
-    if (!gate_is_open(visits->gate))
+    if (!gate_is_open(visits->gate, now_ns))
         return LIMITED_STORE; /* the disk is too far behind */
     return now_ns < visits->gate->opens_ns ? LIMITED_POLITENESS : LIMITED_EMPTY;
 }

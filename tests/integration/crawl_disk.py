@@ -5,12 +5,14 @@ import fcntl
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
-from simulated import BUILD, RUDE, Crawl, Web, is_sanitized, main, merge, wait_until  # noqa: E402
+from journal import last_commit_s  # noqa: E402
+from simulated import BUILD, RUDE, Crawl, Pages, Web, is_sanitized, main, merge, wait_until  # noqa: E402
 
 ENDLESS = ["--hosts", "40", "--pages", "6", "--plain", "--size", "40000", "--fault", "calendar=1"]
 STORE = {"store": {"buffer": "1MiB", "compress": "none"}, "net": {"body-bytes": "64KiB"},
@@ -131,8 +133,104 @@ def test_stderr_that_nobody_reads():
     os.close(into)
 
 
+class Endless(Pages):
+    """Two more links on each page. `moments` are those of the requests, by the wall clock; answers wait for `may_answer`."""
+
+    def __init__(self):
+        super().__init__({"127.0.0.1": {}})
+        self.moments, self.answered, self.closed, self.may_answer = [], 0, 0, threading.Event()
+        self.may_answer.set()
+
+    def handler(self, address):
+        web, base = self, super().handler(address)
+
+        class Handler(base):
+            def do_GET(self):
+                web.moments.append(time.time())
+                number = len(web.moments)
+                web.pages[address][self.path] = (200, {"Content-Type": "text/html"}, b"<a href=/%d>1</a><a href=/-%d>2</a>" %
+                                                 (number, number))
+                web.may_answer.wait()
+                super().do_GET()
+                web.answered += 1
+
+            def handle(self):
+                try:
+                    super().handle()
+                except (BrokenPipeError, ConnectionResetError):
+                    pass  # the visit was cut off
+                web.closed += 1
+
+        return Handler
+
+
+LAG_MAX_S = 2
+DURABLE = merge(RUDE, {"state": {"lag-max": f"{LAG_MAX_S}s", "commit": "20ms"}, "robots": {"obey": "no"},
+                       "net": {"connections": "1"}})
+
+
+def stall(crawl, path):
+    """No commit is made any more."""
+    path.touch()
+    wait_until(lambda: time.time() > last_commit_s(crawl.directory) + LAG_MAX_S / 10, "a disk that stands still")
+
+
+def go_on(web, path):
+    """With the disk the crawl goes on."""
+    count = len(web.moments)
+    path.unlink()
+    wait_until(lambda: len(web.moments) > count + 20, "more requests")
+
+
+def test_no_request_without_commits():
+    """A disk that takes nothing any more: before state.lag-max has passed there are no more requests."""
+    def during(crawl):
+        wait_until(lambda: len(web.moments) > 20, "some requests")
+        stall(crawl, path)
+        committed = last_commit_s(crawl.directory)
+        wait_until(lambda: time.time() > committed + LAG_MAX_S, "the end of the time without commits")
+        count = len(web.moments)
+        assert web.moments[-1] <= committed + LAG_MAX_S, (web.moments[-1], committed)
+        wait_until(lambda: time.time() > committed + 2 * LAG_MAX_S, "as much time again")
+        assert len(web.moments) == count and last_commit_s(crawl.directory) == committed
+        go_on(web, path)
+        crawl.process.send_signal(signal.SIGTERM)
+
+    with Endless() as web:
+        path = web.directory / "stall"
+        crawl = Crawl(web, DURABLE, env=disk(DISK_STALL=path), during=during)
+        assert crawl.code == 11, (crawl.code, crawl.stderr)
+
+
+def test_no_request_after_a_stop_without_commits():
+    """The process itself stands still, longer than state.lag-max. An answer has come meanwhile: it is read, and nothing else
+    is asked for until there is a commit."""
+    def during(crawl):
+        wait_until(lambda: len(web.moments) > 20, "some requests")
+        web.may_answer.clear()
+        count = len(web.moments) + 1
+        wait_until(lambda: len(web.moments) >= count, "a request that waits for its answer")
+        stall(crawl, path)
+        crawl.process.send_signal(signal.SIGSTOP)
+        committed, count, closed = last_commit_s(crawl.directory), len(web.moments), web.closed
+        wait_until(lambda: time.time() > committed + LAG_MAX_S, "the end of the time without commits")
+        web.may_answer.set()
+        wait_until(lambda: web.answered == count, "the answer")
+        crawl.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: web.closed > closed, "the end of the visit")
+        assert len(web.moments) == count and last_commit_s(crawl.directory) == committed, web.moments[count:]
+        go_on(web, path)
+        crawl.process.send_signal(signal.SIGTERM)
+
+    with Endless() as web:
+        path = web.directory / "stall"
+        crawl = Crawl(web, DURABLE, env=disk(DISK_STALL=path), during=during)
+        assert crawl.code == 11, (crawl.code, crawl.stderr)
+
+
 if is_sanitized():
     main([test_stderr_that_nobody_reads])  # a sanitizer wants to be loaded first
 else:
     main([test_slow_disk_and_max_time, test_slow_disk_and_signal, test_signals_are_heard_while_the_disk_stands_still,
-          test_disk_that_fails, test_stderr_that_nobody_reads])
+          test_disk_that_fails, test_no_request_without_commits, test_no_request_after_a_stop_without_commits,
+          test_stderr_that_nobody_reads])

@@ -8,7 +8,6 @@ import re
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
+from journal import covered_us  # noqa: E402
 from simulated import (BUILD, IMPATIENT, RUDE, Pages, Web, base_tuning, is_sanitized, main, merge, tuning_text,  # noqa: E402
                        wait_until)
 
@@ -26,25 +26,6 @@ POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200m
                          "address-min-idle": "20ms"}}
 AUDIT = ["--ratio", "1", "--ip-ratio", "1", "--burst-ms", "200", "--min-idle-ms", "50", "--ip-min-idle-ms", "20"]
 END_S = 600  # a host with hundreds of pages and a Crawl-delay takes minutes
-
-
-JOURNAL_MAGIC, COMMIT, SESSION = 0x31636C79, 2, 4
-FRAME = struct.Struct("<IIQQHHI")  # magic, bytes that follow, epoch, microseconds, kind, writer, checksum
-
-
-def covered_us(directory):
-    """Up to when all is in the last commit, by the wall clock: when the one before was made, or the session begun."""
-    covers, before = 0, 0
-    for path in sorted((directory / "state").glob("journal-*")):
-        text, at = path.read_bytes(), 0
-        while at + FRAME.size <= len(text):
-            magic, size, _, wall_us, kind, _, _ = FRAME.unpack_from(text, at)
-            at += FRAME.size + size
-            if magic != JOURNAL_MAGIC or at > len(text):
-                break  # torn
-            covers = before if kind == COMMIT else covers
-            before = wall_us if kind in (COMMIT, SESSION) else before
-    return covers
 
 
 class Lives:

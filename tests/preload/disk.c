@@ -2,6 +2,7 @@
  *
  *   DISK_BYTES_PER_S   so fast is a write to a file
  *   DISK_FAILS_AFTER   bytes after which every write to a file fails with EIO
+ *   DISK_STALL         while there is a file of this name, no write to a file comes to its end
  *
  * Only regular files beyond the three standard ones are meant. */
 #include <dlfcn.h>
@@ -20,6 +21,13 @@ static uint64_t setting(const char *name)
 {
     const char *text = getenv(name);
     return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void wait_while_stalled(void)
+{
+    const char *path = getenv("DISK_STALL");
+    while (path && access(path, F_OK) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
 static void wait_for_disk(size_t len)
@@ -47,6 +55,7 @@ ssize_t write(int fd, const void *bytes, size_t len)
     }
     if (limit && before + len > limit)
         len = limit - before;
+    wait_while_stalled();
     wait_for_disk(len);
     return next(fd, bytes, len);
 }

@@ -1,9 +1,10 @@
-/* Whole crawls in this process: of a port where nobody listens, so that they last until they are told to end. */
+/* Whole crawls in this process, most of a port where nobody listens, so that they last until they are told to end. */
 #include "engine/crawl/crawl.h"
 
 #include <pthread.h>
 
 #include "tests/unit/engine/crawl/crawl_frame.h"
+#include "tests/unit/engine/crawl/crawl_web.h"
 
 /* A crawl and what its hooks were told. */
 struct told {
@@ -125,4 +126,60 @@ TEST(two_crawls_run_in_one_process)
         CHECK_STR(end_name(told[i].trial.crawl.end.why), "signal");
         clean_up(&told[i]);
     }
+}
+
+/* A crawl whose watch stands still, and whose disk has nothing committed any more. */
+struct stood {
+    struct trial trial;
+    struct web web;
+    bool has_stood;
+    uint64_t asked, asked_later; /* requests after state.lag-max, and half as long after that */
+};
+
+static void wait_until(uint64_t ns)
+{
+    while (clock_now_ns() < ns)
+        poll(NULL, 0, 5);
+}
+
+static void stand_still(void *owner, struct crawl *crawl)
+{
+    struct stood *stood = owner;
+    uint64_t committed_ns = lf_load(&crawl->commit.last_ns, relaxed);
+    uint64_t lag_max_ns = crawl->tuning.fixed.state.lag_max_ns;
+    if (!crawl->begin_ns || committed_ns == crawl->begin_ns || stood->has_stood ||
+        stats_get(&crawl->loops[0].stats.requests) == 0)
+        return;
+    stood->has_stood = true;
+    wait_until(committed_ns + lag_max_ns);
+    stood->asked = stats_get(&crawl->loops[0].stats.requests);
+    wait_until(committed_ns + lag_max_ns * 3 / 2);
+    stood->asked_later = stats_get(&crawl->loops[0].stats.requests);
+    CHECK_INT(lf_load(&crawl->commit.last_ns, relaxed), committed_ns);
+    crawl_stop(crawl);
+}
+
+/* After a kill it is taken for granted that nothing was asked for later than state.lag-max after the last commit. */
+TEST(nothing_is_asked_for_without_commits_though_nobody_watches)
+{
+    static struct stood stood;
+    struct tuning *tuning = &stood.trial.tuning;
+    char url[64];
+    trial_init(&stood.trial);
+    web_begin(&stood.web, 1, WEB_PAGES_MAX);
+    web_url(&stood.web, 0, url);
+    trial_seed(&stood.trial, url);
+    tuning->live.politeness.host_ratio = tuning->live.politeness.address_ratio = 1e9;
+    tuning->live.politeness.host_min_idle_ns = 50 * CLOCK_NS_PER_MS; /* so the pages last for seconds */
+    tuning->live.politeness.address_min_idle_ns = 0;
+    tuning->fixed.state.commit_ns = 3600 * CLOCK_NS_PER_S;
+    tuning->fixed.state.lag_max_ns = 1200 * CLOCK_NS_PER_MS;
+    stood.trial.options.hooks = (struct crawl_hooks){.owner = &stood, .on_tick = stand_still};
+    CHECK(trial_run(&stood.trial));
+    CHECK_STR(end_name(stood.trial.crawl.end.why), "signal");
+    CHECK(stood.has_stood && stood.asked > 0);
+    CHECK_INT(stood.asked_later, stood.asked);
+    CHECK(lf_load(&stood.web.served, relaxed) < WEB_PAGES_MAX); /* there was something left to ask for */
+    web_end(&stood.web);
+    trial_fini(&stood.trial);
 }

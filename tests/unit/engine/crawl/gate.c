@@ -15,9 +15,9 @@ TEST(phases_have_names)
 TEST(the_gate_is_open_while_the_crawl_runs)
 {
     struct gate gate = {0};
-    CHECK(gate_is_open(&gate));
+    CHECK(gate_is_open(&gate, 1));
     gate_set_phase(&gate, CRAWL_STOPPING);
-    CHECK(!gate_is_open(&gate));
+    CHECK(!gate_is_open(&gate, 1));
     CHECK_INT(gate_phase(&gate), CRAWL_STOPPING);
 }
 
@@ -32,15 +32,35 @@ TEST(there_are_as_many_places_as_pages)
     CHECK(gate_reserve_page(&gate, 2)); /* a refusal took nothing */
 }
 
+/* Whoever asks goes by the time that it has, whatever others have noticed. */
 TEST(only_a_running_crawl_whose_disk_keeps_up_is_open)
 {
-    struct gate gate = {0};
+    enum { COMMITTED = 1000, LAG_MAX = 200 };
+    static const struct {
+        uint64_t now_ns;
+        enum gate_lag lag;
+    } cases[] = {{0, GATE_LAG_NONE},
+                 {COMMITTED, GATE_LAG_NONE},
+                 {COMMITTED + LAG_MAX / 2 - 1, GATE_LAG_NONE},
+                 {COMMITTED + LAG_MAX / 2, GATE_LAG_HOLD},
+                 {COMMITTED + LAG_MAX - 1, GATE_LAG_HOLD},
+                 {COMMITTED + LAG_MAX, GATE_LAG_CUT},
+                 {UINT64_MAX, GATE_LAG_CUT}};
+    _Atomic(uint64_t) committed_ns = COMMITTED;
+    struct gate gate = {.committed_ns = &committed_ns, .lag_max_ns = LAG_MAX};
     for (int phase = CRAWL_RUNNING; phase <= CRAWL_ENDING; phase++)
-        for (int lag = GATE_LAG_NONE; lag <= GATE_LAG_CUT; lag++) {
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            bool is_open = phase == CRAWL_RUNNING && cases[i].lag == GATE_LAG_NONE;
             gate_set_phase(&gate, (enum crawl_phase)phase);
-            lf_store(&gate.lag, lag, relaxed);
-            CHECK_INT(gate_is_open(&gate), phase == CRAWL_RUNNING && lag == GATE_LAG_NONE);
+            CHECK_INT(gate_lag(&gate, cases[i].now_ns), cases[i].lag);
+            CHECK_INT(gate_is_open(&gate, cases[i].now_ns), is_open);
         }
+}
+
+TEST(without_a_journal_nothing_lags)
+{
+    struct gate gate = {0};
+    CHECK_INT(gate_lag(&gate, UINT64_MAX), GATE_LAG_NONE);
 }
 
 /* The limit may be lowered by a reload below what was reserved by then. */

@@ -56,19 +56,23 @@ TEST(a_loop_without_connections_visits_nobody)
 
 TEST(no_visit_begins_while_the_gate_is_closed)
 {
+    _Atomic(uint64_t) committed_ns;
     routes_set_up(table);
     start_with_hosts();
     gate_set_phase(&frame.gate, CRAWL_STOPPING);
     CHECK_INT(turn(), 0);
     gate_set_phase(&frame.gate, CRAWL_RUNNING);
-    lf_store(&frame.gate.lag, GATE_LAG_HOLD, relaxed);
+    frame.gate.committed_ns = &committed_ns;
+    frame.gate.lag_max_ns = CLOCK_NS_PER_S;
+    lf_store(&committed_ns, clock_now_ns() - 600 * CLOCK_NS_PER_MS, relaxed);
     CHECK_INT(turn(), 0);
-    lf_store(&frame.gate.lag, GATE_LAG_NONE, relaxed);
+    frame.gate.lag_max_ns = 3600 * CLOCK_NS_PER_S;
     frame.gate.opens_ns = clock_now_ns() + 60 * CLOCK_NS_PER_S;
     CHECK_INT(turn(), 0);
     frame.gate.opens_ns = 0;
     CHECK_INT(turn(), 3);
     finish();
+    frame.gate.lag_max_ns = 0;
 }
 
 /* What is missing is counted as a stall: the operator sees why connections are unused. */
