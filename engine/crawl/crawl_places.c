@@ -9,6 +9,7 @@
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/limits.h"
 #include "engine/store/store.h"
+#include "lockfree/clock.h"
 
 static bool is_empty_directory(const char *path)
 {
@@ -107,7 +108,7 @@ bool crawl_lock_directory(struct crawl *crawl, struct tuning_error *error)
     if (!crawl->tuning.fixed.state.journal)
         return !crawl->options->resumes ||
                crawl_refuse(error, "state.journal = no: without a journal a crawl cannot be resumed");
-    crawl->lock = disk_lock(path);
+    crawl->lock = disk_lock(path, CRAWL_LOCK_NS);
     if (crawl->lock >= 0)
         return true;
     return crawl_refuse(error,

@@ -152,6 +152,8 @@
 #define CRAWL_ADDED_TAKEN 256
 /* crawl: the time that it takes for them per turn. */
 #define CRAWL_ADDED_NS (2 * CLOCK_NS_PER_MS)
+/* crawl: how long a directory that is taken is tried again: `lycosa state` takes it for a moment to see whether it is. */
+#define CRAWL_LOCK_NS (200 * CLOCK_NS_PER_MS)
 /* crawl: length of the directory's path. With /warc/, the longest file name and .open it stays below 1,024,
  * the size of all path buffers. */
 #define CRAWL_DIRECTORY_CHARS_MAX 800

@@ -3,11 +3,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "lockfree/clock.h"
 
 /* Linux 6.14; the headers of Debian 12 do not have it. */
 #ifndef RWF_DONTCACHE
@@ -203,14 +206,29 @@ int disk_reserve(const struct disk *disk, int fd, uint64_t offset, uint64_t end)
     return error;
 }
 
-int disk_lock(const char *path)
+int disk_lock(const char *path, uint64_t patience_ns)
 {
+    const uint64_t until_ns = clock_now_ns() + patience_ns;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0)
         return -errno;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        return fd;
-    int error = -errno;
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        int error = -errno;
+        if (error != -EWOULDBLOCK || clock_now_ns() >= until_ns) {
+            close(fd);
+            return error;
+        }
+        poll(NULL, 0, 1);
+    }
+    return fd;
+}
+
+bool disk_is_locked(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is_locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     close(fd);
-    return error;
+    return is_locked;
 }

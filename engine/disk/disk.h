@@ -57,5 +57,7 @@ int64_t disk_read_all(const struct disk *disk, int fd, uint64_t offset, struct d
 /* As `reserve`, made again when it is interrupted. */
 int disk_reserve(const struct disk *disk, int fd, uint64_t offset, uint64_t end);
 /* The process holds `path` alone until its descriptor is closed: the descriptor, or -EWOULDBLOCK if another
- * process has it. */
-int disk_lock(const char *path);
+ * process has it, and keeps it for so long. */
+int disk_lock(const char *path, uint64_t patience_ns);
+/* Whether a process holds it. Who looks is in the way of disk_lock for a moment, but not of others who look. */
+bool disk_is_locked(const char *path);

@@ -105,7 +105,7 @@ static bool survey_frame(struct resume *resume, struct survey *survey, const str
     return true;
 }
 
-static bool trusts_last(const struct resume *resume)
+bool resume_trusts_last(const struct resume *resume)
 {
     return resume->is_same_boot && !resume->has_failed && resume->trust == RESUME_TRUST_LAST;
 }
@@ -132,7 +132,7 @@ static bool judge_end(struct resume *resume, const struct survey *survey, struct
     }
     if (reader->error)
         return refuse_error(resume, reader->error);
-    is_damaged |= has_commit && trusts_last(resume);
+    is_damaged |= has_commit && resume_trusts_last(resume);
     return !is_damaged || refuse_place(resume, "the journal is damaged", resume->torn);
 }
 
@@ -245,7 +245,7 @@ enum resume_result resume_look(struct resume *resume, const struct disk *disk, c
     snprintf(resume->state, sizeof resume->state, "%s/state", directory);
     if (!survey_journal(resume, &survey))
         return RESUME_REFUSED;
-    resume->epoch = trusts_last(resume) ? survey.last_epoch : resume->synced_epoch;
+    resume->epoch = resume_trusts_last(resume) ? survey.last_epoch : resume->synced_epoch;
     if (resume->journal.has_base && (resume->epoch == 0 || resume->epoch < resume->base_epoch)) {
         struct journal_place base = {.number = resume->journal.first};
         refuse_place(resume, "the journal is damaged", resume->torn.number ? resume->torn : base);

@@ -62,6 +62,8 @@ struct resume {
 enum resume_result resume_look(struct resume *resume, const struct disk *disk, const char *directory,
                                enum resume_trust trust);
 void resume_fini(struct resume *resume);
+/* The last commit is the one; else it is the last that was synced. */
+bool resume_trusts_last(const struct resume *resume);
 
 /* Also if nothing was committed: then all that was written is removed. When it is done the commit is durable, and the
  * journal says so. False: `message` says why. */

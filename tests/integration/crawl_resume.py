@@ -413,13 +413,15 @@ def test_reserve():
         lives.check(web.truth())
 
 
-def test_failing_disk():
+def crawl_with_failing_disk(told_of_last, **times):
     """After a write that failed nothing is trusted but what was synced; the crawl is whole in the end."""
-    env = {**os.environ, "LD_PRELOAD": str(BUILD / "preload_disk.so"), "DISK_FAILS_AFTER": "6000000"}
+    env = {**os.environ, "LD_PRELOAD": str(BUILD / "preload_disk.so"), "DISK_FAILS_AFTER": "6000000", **times}
     with Web("--hosts", "20", "--pages", "60", "--plain", "--size", "8000", "--rtt-ms", "10") as web:
         lives = Lives(web, RUDE, {"store": {"compress": "none"}, "net": {"bandwidth": "20MB"}})
         lives.run(code=1, env=env)
         assert "Input/output error" in lives.stderr, lives.stderr
+        told = state_of(lives.directory).stdout
+        assert f"can be resumed: yes, from its last {told_of_last}" in told, told
         before = lives.check()
         lives.run()
         count = lives.check(web.truth())
@@ -427,10 +429,20 @@ def test_failing_disk():
         assert 0 < before < count
 
 
+def test_failing_disk():
+    """One write fails, and the journal says so."""
+    crawl_with_failing_disk("sync", DISK_FAILS_TIMES="1")
+
+
+def test_dead_disk():
+    """All that follow fail, too: the journal cannot say so. What was written until then is still there."""
+    crawl_with_failing_disk("commit")
+
+
 TESTS = [test_kills, test_folds, test_a_retry_after_outlives_the_process, test_state, test_a_limit_counts_all_lives,
          test_a_limit_counts_folded_lives,
          test_after_an_orderly_end, test_one_process_at_a_time, test_damage, test_wrong_use, test_full_disk, test_reserve]
 if not is_sanitized():  # a sanitizer wants to be loaded first
-    TESTS.append(test_failing_disk)
+    TESTS += [test_failing_disk, test_dead_disk]
 if __name__ == "__main__":
     main(TESTS)

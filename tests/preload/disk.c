@@ -2,12 +2,14 @@
  *
  *   DISK_BYTES_PER_S   so fast is a write to a file
  *   DISK_FAILS_AFTER   bytes after which every write to a file fails with EIO
+ *   DISK_FAILS_TIMES   so many do; the others succeed again
  *   DISK_STALL         while there is a file of this name, no write to a file comes to its end
  *
  * Only regular files beyond the three standard ones are meant. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,12 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
-static atomic_uint_least64_t written;
+static atomic_uint_least64_t written, failed;
 
 static uint64_t setting(const char *name)
 {
     const char *text = getenv(name);
     return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static bool is_failing(void)
+{
+    uint64_t times = setting("DISK_FAILS_TIMES");
+    return !times || atomic_fetch_add(&failed, 1) < times;
 }
 
 static void wait_while_stalled(void)
@@ -49,11 +57,11 @@ ssize_t write(int fd, const void *bytes, size_t len)
     if (fd <= STDERR_FILENO || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return next(fd, bytes, len);
     uint64_t limit = setting("DISK_FAILS_AFTER"), before = atomic_fetch_add(&written, len);
-    if (limit && before >= limit) {
+    if (limit && before >= limit && is_failing()) {
         errno = EIO;
         return -1;
     }
-    if (limit && before + len > limit)
+    if (limit && before < limit && before + len > limit)
         len = limit - before;
     wait_while_stalled();
     wait_for_disk(len);

@@ -118,10 +118,7 @@ static bool is_running(const char *directory)
 {
     char path[1100];
     snprintf(path, sizeof path, "%s/state/lock", directory);
-    int fd = access(path, F_OK) == 0 ? disk_lock(path) : -ENOENT;
-    if (fd >= 0)
-        close(fd);
-    return fd == -EWOULDBLOCK;
+    return disk_is_locked(path);
 }
 
 static uint64_t waiting_of(const struct contents *contents)
@@ -158,7 +155,7 @@ static const char *verdict_of(const struct resume *resume, const struct contents
         return "it is complete: there is nothing left to fetch";
     if (resume->has_ended)
         return "yes; it has ended in order";
-    return resume->is_same_boot ? "yes, from its last commit" : "yes, from its last sync";
+    return resume_trusts_last(resume) ? "yes, from its last commit" : "yes, from its last sync";
 }
 
 /* A crawl that runs may have folded its journal meanwhile, and then not all of it was read. */

@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lockfree/clock.h"
 #include "tests/support/check.h"
 
 /* A disk that is interrupted, then writes three bytes at a time, then fails. */
@@ -186,12 +190,44 @@ TEST(a_lock_has_one_holder)
 {
     char path[] = "/tmp/lycosa-lock-XXXXXX";
     close(mkstemp(path));
-    int first = disk_lock(path);
+    CHECK(!disk_is_locked(path));
+    int first = disk_lock(path, 0);
     CHECK(first >= 0);
-    CHECK_INT(disk_lock(path), -EWOULDBLOCK);
+    CHECK(disk_is_locked(path) && disk_is_locked(path));
+    CHECK_INT(disk_lock(path, 0), -EWOULDBLOCK);
+    CHECK_INT(disk_lock(path, 20 * CLOCK_NS_PER_MS), -EWOULDBLOCK);
     close(first);
-    int second = disk_lock(path);
+    CHECK(!disk_is_locked(path));
+    int second = disk_lock(path, 0);
     CHECK(second >= 0);
     close(second);
+    unlink(path);
+    CHECK(!disk_is_locked(path));
+    CHECK(access(path, F_OK) != 0); /* who looks makes nothing */
+}
+
+static void *let_go(void *argument)
+{
+    int fd = *(int *)argument;
+    poll(NULL, 0, 20); /* the other one has most likely found it taken by then */
+    close(fd);
+    return NULL;
+}
+
+/* Whoever looks whether it is taken has it for a moment. Several may look at once. */
+TEST(a_look_at_a_lock_does_not_keep_it_from_anybody)
+{
+    char path[] = "/tmp/lycosa-lock-XXXXXX";
+    pthread_t thread;
+    close(mkstemp(path));
+    int look = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK(look >= 0 && flock(look, LOCK_SH | LOCK_NB) == 0);
+    CHECK(!disk_is_locked(path));
+    CHECK_INT(disk_lock(path, 0), -EWOULDBLOCK);
+    CHECK_INT(pthread_create(&thread, NULL, let_go, &look), 0);
+    int fd = disk_lock(path, 60 * CLOCK_NS_PER_S);
+    CHECK(fd >= 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    close(fd);
     unlink(path);
 }
