@@ -41,7 +41,7 @@ def test_one_site_cannot_fill_the_table():
         seeds = web.directory / "seeds.txt"
         seeds.write_text(web.url(evil) + "\n")
         tuning = merge(RUDE, {"memory": {"hosts": "100"}, "limits": {"hosts-per-domain": "50"},
-                              "retry": {"wait": "10ms", "times": "0", "host-failures": "1"}})
+                              "retry": {"wait": "10ms", "times": "2", "host-failures": "3"}})
         crawl = Crawl(web, tuning, seeds=seeds)
         assert crawl.code == 0, crawl.stderr
         wanted = {web.url(evil), web.url(evil, "/2"), web.url(good), web.url(friend)}
