@@ -191,8 +191,9 @@ void summary_print(const struct status *status, struct crawl *crawl, enum crawl_
     write_quantiles("first_byte_us", &now->first_byte_us, out);
     write_quantiles("body_bytes_quantiles", &now->body_bytes, out);
     fprintf(out, "  \"hosts_held\": %" PRId64 ",\n", status->hosts[HOST_HELD]);
-    fprintf(out, "  \"hosts\": %" PRIu64 ",\n  \"addresses\": %" PRIu64 ",\n  \"queued\": %" PRIu64 ",\n",
-            status->host_count, status->address_count, status->queued);
+    fprintf(out, "  \"hosts\": %" PRIu64 ",\n  \"addresses\": %" PRIu64 ",\n  \"queued\": %" PRIu64
+            ",\n  \"asked\": %" PRIu64 ",\n",
+            status->host_count, status->address_count, status->queued, stats_get(&now->asked));
     fprintf(out, "  \"pages_per_s\": %.1f,\n  \"megabytes_per_s\": %.3f,\n",
             (double)(stats_get(&now->pages) - stats_get(&crawl->before.pages)) / status->seconds,
             (double)(stats_get(&now->bytes_received) - stats_get(&crawl->before.bytes_received)) / 1e6 /

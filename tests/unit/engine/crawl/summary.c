@@ -31,6 +31,7 @@ static void begin(void)
         stats_add(&stats->pages, 100 + i);
         stats_add(&stats->urls_in, 300);
         stats_add(&stats->urls_out, 120);
+        stats_set(&stats->asked, 30 + i);
         stats_add(&stats->bytes_received, 1000000);
         stats_add(&stats->outcomes[FETCH_DONE], 100 + i);
         stats_add(&stats->outcomes[FETCH_CONNECT_REFUSED], i * 7);
@@ -82,6 +83,7 @@ TEST(the_summary_is_json_and_sums_the_loops)
     CHECK_STR(json_text(tree, "end"), "time");
     CHECK_INT(number(tree, "pages"), 201);
     CHECK_INT(number(tree, "queued"), 360);
+    CHECK_INT(number(tree, "asked"), 61);
     CHECK_INT(number(tree, "threads"), 2);
     CHECK(number(tree, "seconds") >= 2 && number(tree, "pages_per_s") <= 101);
     CHECK(number(tree, "cpu_seconds") >= number(tree, "setup_cpu_seconds") && number(tree, "setup_cpu_seconds") == 0.001);
