@@ -52,6 +52,7 @@ struct visit_page {
     size_t head_len;
     size_t body_len;
     int status;
+    uint64_t date_us; /* when it was asked for, by visit_date_us; 0: nobody has asked yet */
     bool has_head;
     bool is_read;                         /* its links are taken; it waits for the store or the log */
     bool is_unwanted;                     /* once read: it is not stored */

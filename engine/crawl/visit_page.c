@@ -140,8 +140,7 @@ static void add_copy(struct reading *reading, const struct visit_record *record)
 {
     struct visit *visit = reading->visit;
     struct visits *visits = visit->visits;
-    struct exact_source source = {.url = record->url,
-                                  .date_us = ledger_wall_us(visits->ledger, visit->conn.times.request_ns)};
+    struct exact_source source = {.url = record->url, .date_us = visit_date_us(visit)};
     if (visit->page.has_digest && !visit->page.is_repeat && visit->page.cut_by == FETCH_DONE)
         repeats_add(visits->repeats, visits->ledger->loop, visit->page.digest, &source);
 }
@@ -188,7 +187,7 @@ static void show_page(struct reading *reading)
         .body = visit_decode_body(visit, &decoded),
         .mime = visit->page.known[HTTP_KNOWN_CONTENT_TYPE],
         .is_truncated = visit->page.cut_by != FETCH_DONE,
-        .fetched_us = ledger_wall_us(visit->visits->ledger, visit->conn.times.request_ns),
+        .fetched_us = visit_date_us(visit),
     };
     sink->on_page(sink->owner, &page);
 }

@@ -54,6 +54,9 @@ bool visit_read_page(struct visit *visit);
 uint64_t visit_retry_after_ns(const struct visit_page *page);
 
 /* visit_store.c */
+/* When the page was asked for, by the wall clock. It stays the same while the page is processed: the ledger's clock is
+ * set in each turn, and a revisit refers to the very date that stands in the record. */
+uint64_t visit_date_us(struct visit *visit);
 /* Makes the digest of the body as received. */
 void visit_digest(struct visit_page *page);
 /* Makes both digests of a page that is not long in one pass over its bytes. Changes the head to the form in which it

@@ -19,6 +19,13 @@ void visit_digest(struct visit_page *page)
     page->has_digest = true;
 }
 
+uint64_t visit_date_us(struct visit *visit)
+{
+    if (!visit->page.date_us)
+        visit->page.date_us = ledger_wall_us(visit->visits->ledger, visit->conn.times.request_ns);
+    return visit->page.date_us;
+}
+
 /* Whether the store gets the block's digest from here: of long pages it makes both itself. */
 static bool has_block_digest(const struct visit *visit)
 {
@@ -99,7 +106,7 @@ static struct store_page describe(struct visit *visit, const struct visit_record
         .body_len = page->body_len,
         .status = page->status,
         .address = ip_text(&visit->host->ip, texts->address),
-        .date_us = ledger_wall_us(visit->visits->ledger, visit->conn.times.request_ns),
+        .date_us = visit_date_us(visit),
         .truncated = cut ? slice_of(cut) : (struct slice){NULL, 0},
         .tls_protocol = visit->tls_protocol,
         .tls_suite = visit->tls_suite,

@@ -404,3 +404,34 @@ TEST(a_copy_that_comes_while_a_page_is_stored_changes_nothing)
     repeats_fini(&frame.repeats);
     routes_stop();
 }
+
+/* The value of a field of the first record of a type. */
+static struct slice field_of(const char *warc, const char *type, const char *name)
+{
+    const char *record = strstr(warc, type), *value = record ? strstr(record, name) : NULL;
+    CHECK(value && value < strstr(record, "\r\n\r\n"));
+    value += strlen(name);
+    return slice_between(value, strstr(value, "\r\n"));
+}
+
+/* The clock of the ledger is set in each turn, and a long page takes many. */
+TEST(a_copy_refers_to_the_date_in_the_record_of_a_long_page)
+{
+    const struct route table[] = {{NULL, "/1", letters("", LETTERS)}, {NULL, NULL, NULL}};
+    start_long(table);
+    frame.tuning.fixed.duplicates.store = TUNING_DUPLICATES_REVISIT;
+    frame.tuning.fixed.duplicates.bytes = 1 << 20;
+    CHECK_INT(repeats_init(&frame.repeats, &frame.tuning), 0);
+    run_until_stalled();
+    frame.ledger.clock_offset_us += 5;
+    frame_run(&frame);
+    frame_push_at(&frame, "b.test", "/1");
+    frame_run(&frame);
+    char *warc = unpacked_warc();
+    struct slice date = field_of(warc, "WARC-Type: response", "WARC-Date: ");
+    CHECK(slice_equals(field_of(warc, "WARC-Type: revisit", "WARC-Refers-To-Date: "), date));
+    CHECK(slice_equals(field_of(warc, "WARC-Type: request", "WARC-Date: "), date));
+    free(warc);
+    repeats_fini(&frame.repeats);
+    routes_stop();
+}
