@@ -58,7 +58,7 @@ void reader_begin(struct reader *reader, const void *owner, const struct reader_
     reader->tags = page->tags;
     reader->outlinks = 0;
     reader->body_bytes = reader->harvested = 0;
-    reader->is_near = false;
+    reader->is_near = reader->has_fingerprint = false;
     outlinks_release(&reader->list, reader->pages);
     url_init(&reader->url, reader->url_text, sizeof reader->url_text);
     url_copy(&reader->url, page->source.url);
@@ -135,28 +135,40 @@ static void unpack_some(struct reader *reader)
     begin_scan(reader, reader->unpack.document);
 }
 
+/* Makes the fingerprint of the text. A page that may not be stored is none that others could repeat. UTF-16 and the like are not
+ * read as bytes of letters. */
+static void read_text(struct reader *reader)
+{
+    const struct repeats *repeats = reader->options.repeats;
+    if (!repeats->has_near || reader->options.is_copy || reader->scan.type != SNIFF_HTML || reader->scan.room_bytes ||
+        reader->tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
+        !simhash_html(reader->unpack.document, &reader->fingerprint))
+        return;
+    reader->has_fingerprint = true;
+    near_prefetch(&repeats->near, reader->fingerprint); /* it is there once the links are harvested */
+}
+
+/* Looks for an earlier page with nearly the same text. */
+static void judge_text(struct reader *reader)
+{
+    if (!reader->has_fingerprint)
+        return;
+    uint64_t url = hash_slice(url_page(&reader->url));
+    reader->has_fingerprint = false;
+    /* A page that is read again, for want of memory, meets itself. */
+    reader->is_near = near_add(&reader->options.repeats->near, reader->fingerprint, url, &reader->near) &&
+                      reader->near.url != url;
+}
+
 /* The page has been read: buffers that grew for a long page go back to the pool. */
 static void finish(struct reader *reader)
 {
+    judge_text(reader);
     reader->phase = READER_IDLE;
     reader->owner = NULL;
     buffer_release(reader->pages, &reader->converted);
     if (reader->decoded.size > UNPACK_WHOLE_BYTES)
         buffer_release(reader->pages, &reader->decoded);
-}
-
-/* Looks for an earlier page with nearly the same text. A page that may not be stored is none that others could repeat.
- * UTF-16 and the like are not read as bytes of letters. */
-static void judge_text(struct reader *reader)
-{
-    struct repeats *repeats = reader->options.repeats;
-    uint64_t fingerprint, url = hash_slice(url_page(&reader->url));
-    if (!repeats->has_near || reader->scan.type != SNIFF_HTML || reader->scan.room_bytes ||
-        reader->tags & (ROBOTS_TAG_NOINDEX | ROBOTS_TAG_NOARCHIVE) ||
-        !simhash_html(reader->unpack.document, &fingerprint))
-        return;
-    /* A page that is read again, for want of memory, meets itself. */
-    reader->is_near = near_add(&repeats->near, fingerprint, url, &reader->near) && reader->near.url != url;
 }
 
 /* Begins to hand the links over, unless the page forbids to follow them or repeats another. */
@@ -171,7 +183,9 @@ static void begin_harvest(struct reader *reader)
         stats_add(&reader->harvest->stats->links_nofollow, links->count);
         reader->harvested = links->count;
     }
-    judge_text(reader);
+    read_text(reader);
+    if (!reader->options.repeats->follows)
+        judge_text(reader);
     if (reader->is_near && !reader->options.repeats->follows)
         reader->harvested = links->count;
     url_init(&reader->base, reader->base_text, sizeof reader->base_text);

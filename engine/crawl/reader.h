@@ -33,6 +33,7 @@ struct reader_options {
     size_t entries_max;
     bool obeys_meta; /* meta robots elements are obeyed */
     struct repeats *repeats;
+    bool is_copy;              /* the body is that of an earlier page: no similar text is looked for */
     size_t outlinks_bytes_max; /* of the list of its links; 0: none is made */
 };
 
@@ -75,6 +76,8 @@ struct reader {
     struct reader_page page;
     struct reader_options options;
     enum scan_progress progress;
+    bool has_fingerprint; /* for which the index has not been asked yet */
+    uint64_t fingerprint; /* of the text */
     size_t listed;    /* links that were listed, of those that the scan has found */
     size_t harvested; /* links that were queued, of those that the scan has found */
     struct buffer decoded;

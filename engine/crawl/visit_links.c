@@ -121,6 +121,7 @@ static void begin_reading(struct visit *visit, const struct url *url)
                                      .entries_max = tuning->fixed.limits.links_per_sitemap_max,
                                      .obeys_meta = tuning->live.robots.meta,
                                      .repeats = visits->repeats,
+                                     .is_copy = page->is_repeat,
                                      .outlinks_bytes_max = outlinks_bytes_max(visits)};
     reader_begin(&visit->visits->reader, visit, &document, &options);
 }

@@ -265,22 +265,31 @@ static void finish_reading(struct reading *reading)
     if (!visit->visits->store)
         return;
     visit->page.is_unwanted = is_unwanted(visit);
-    if (!visit_is_long(visit))
+    if (!visit_is_long(visit) && !visit->page.has_digest)
         visit_make_digests(visit);
 }
 
-/* Whether the links of the page are left alone because an earlier page has the same body. Long pages are always read. */
+/* Looks for an earlier page with the same body before this one is read: then its text, and perhaps its links, need not be looked
+ * at. Long pages are always read. */
+static void look_early(struct reading *reading)
+{
+    struct visit *visit = reading->visit;
+    const struct repeats *repeats = visit->visits->repeats;
+    if (!repeats->has_exact || (repeats->follows && !repeats->has_near) || visit_is_long(visit) ||
+        visit->page.status / 100 != 2)
+        return;
+    if (!visit->page.has_digest)
+        visit_make_digests(visit);
+    look_for_copy(reading);
+}
+
+/* Whether the links of the page are left alone because an earlier page has the same body. */
 static bool skips_links(struct reading *reading)
 {
     struct visit *visit = reading->visit;
     struct visit_page *page = &visit->page;
-    const struct repeats *repeats = visit->visits->repeats;
-    if (!repeats->has_exact || repeats->follows || visit_is_long(visit) || page->status / 100 != 2)
-        return false;
-    if (!page->has_digest)
-        visit_digest(page);
-    look_for_copy(reading);
-    if (!page->is_repeat)
+    look_early(reading);
+    if (!page->is_repeat || visit->visits->repeats->follows)
         return false;
     page->outcome = FETCH_DONE;
     page->tags = visit->visits->tuning->live.robots.meta ? page->robots_tags : 0;

@@ -29,8 +29,9 @@ uint64_t visit_date_us(struct visit *visit)
 /* Whether the store gets the block's digest from here: of long pages it makes both itself. */
 static bool has_block_digest(const struct visit *visit)
 {
-    return visit->visits->tuning->fixed.store.block_digest && !visit->page.is_unwanted &&
-           !store_has_lines(visit->visits->store) && !visit_is_long(visit);
+    const struct store *store = visit->visits->store;
+    return store && visit->visits->tuning->fixed.store.block_digest && !visit->page.is_unwanted &&
+           !store_has_lines(store) && !visit_is_long(visit);
 }
 
 void visit_make_digests(struct visit *visit)

@@ -316,6 +316,18 @@ static void count_added(struct near *near)
     sweep(near, generation);
 }
 
+void near_prefetch(const struct near *near, uint64_t fingerprint)
+{
+    for (unsigned t = 0; t < near->tables_count; t++) {
+        const struct near_table *table = &near->tables[t];
+        uint64_t part = part_of(table, fingerprint);
+        /* More would drive out those that came first. */
+        uint32_t count = table->probes_count < GROUP ? table->probes_count : GROUP;
+        for (uint32_t i = 0; i < count; i++)
+            __builtin_prefetch(home_of(table, part ^ table->probes[i]));
+    }
+}
+
 bool near_find(struct near *near, uint64_t fingerprint, struct near_match *match)
 {
     struct near_match unused;

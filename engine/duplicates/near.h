@@ -2,7 +2,7 @@
  *
  * | call                      | by whom    | at the same time as        |
  * |---------------------------|------------|----------------------------|
- * | add, find                 | any thread | anything but init and fini |
+ * | add, find, prefetch       | any thread | anything but init and fini |
  * | count, dropped, refused   | any thread | anything but init and fini |
  * | init, fini                | one thread | nothing                    |
  *
@@ -71,6 +71,8 @@ void near_fini(struct near *near);
 bool near_add(struct near *near, uint64_t fingerprint, uint64_t url, struct near_match *match);
 /* The same without adding. */
 bool near_find(struct near *near, uint64_t fingerprint, struct near_match *match);
+/* Fetches the memory that near_add or near_find will look at, for a caller that has something else to do until it is there. */
+void near_prefetch(const struct near *near, uint64_t fingerprint);
 
 /* Fingerprints that are held, and how many at most. */
 uint64_t near_count(struct near *near);

@@ -179,6 +179,70 @@ TEST(without_memory_what_fits_is_read)
     finish_reader();
 }
 
+/* `head`, then words enough for a fingerprint, the same each time. */
+static struct slice words_after(const char *head)
+{
+    static char text[1 << 13];
+    size_t len = (size_t)snprintf(text, sizeof text, "%s", head);
+    for (unsigned i = 0; i < 500; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%c%cord%c ", 'a' + i % 26, 'a' + i / 26, 'a' + i % 7);
+    return (struct slice){text, len};
+}
+
+static void begin_near(uint64_t links)
+{
+    begin_reader(64 << 20);
+    tuning.fixed.duplicates.kind = TUNING_DUPLICATES_NEAR;
+    tuning.fixed.duplicates.links = links;
+    tuning.fixed.duplicates.bytes = 1 << 20;
+    CHECK_INT(repeats_init(&repeats, &tuning), 0);
+}
+
+static void finish_near(void)
+{
+    repeats_fini(&repeats);
+    finish_reader();
+}
+
+/* The same text at another URL. */
+static void read_elsewhere(struct slice page)
+{
+    char text[URL_BYTES_MAX];
+    struct url before = base;
+    url_init(&base, text, sizeof text);
+    CHECK_INT(url_parse(&base, NULL, SLICE("http://elsewhere.it/")), URL_OK);
+    read_page("text/html", "", page);
+    base = before;
+}
+
+TEST(links_of_a_near_duplicate_are_followed_or_not)
+{
+    static const uint64_t ways[] = {TUNING_DUPLICATES_FOLLOW, TUNING_DUPLICATES_SKIP_LINKS};
+    for (unsigned way = 0; way < 2; way++) {
+        begin_near(ways[way]);
+        read_page("text/html", "", words_after("<a href=http://c.it/1>"));
+        CHECK(!reader.is_near);
+        CHECK_INT(near_count(&repeats.near), 1);
+        read_page("text/html", "", words_after("<a href=http://c.it/1>"));
+        CHECK(!reader.is_near); /* itself, once more */
+        read_elsewhere(words_after("<a href=http://c.it/2>"));
+        CHECK(reader.is_near);
+        CHECK_INT(reader.near.distance, 0);
+        CHECK_INT(near_count(&repeats.near), 1);
+        CHECK_INT(stats_get(&stats.urls_in), way == 0 ? 2 : 1);
+        finish_near();
+    }
+}
+
+TEST(a_page_that_may_not_be_stored_is_not_repeated)
+{
+    begin_near(TUNING_DUPLICATES_FOLLOW);
+    read_page("text/html", "", words_after("<meta name=robots content=noindex>"));
+    CHECK(reader.tags & ROBOTS_TAG_NOINDEX);
+    CHECK_INT(near_count(&repeats.near), 0);
+    finish_near();
+}
+
 /* A page stops where the journal may not take another batch of links, and goes on from there. */
 TEST(a_full_journal_stops_the_page)
 {

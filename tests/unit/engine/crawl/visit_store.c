@@ -387,6 +387,38 @@ TEST(a_long_copy_is_stored_as_the_tuning_says)
     }
 }
 
+/* Its text is not looked at: the index of near-duplicates is not asked about it. */
+TEST(the_text_of_a_copy_is_not_compared)
+{
+    static char text[4096], answer[4200];
+    size_t len = 0;
+    for (unsigned i = 0; i < 300; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "w%co%cd ", 'a' + i % 26, 'a' + i / 26);
+    snprintf(answer, sizeof answer, "%s%zu\r\nConnection: keep-alive\r\n\r\n%s",
+             "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: ", len, text);
+    const struct route table[] = {{NULL, "/1", answer}, {NULL, NULL, NULL}};
+    start(table);
+    frame.tuning.fixed.duplicates.kind = TUNING_DUPLICATES_NEAR;
+    frame.tuning.fixed.duplicates.bytes = 1 << 20;
+    routes_start();
+    CHECK_INT(repeats_init(&frame.repeats, &frame.tuning), 0);
+    frame_push_at(&frame, "127.0.0.1", "/1");
+    frame_run(&frame);
+    CHECK_INT(near_count(&frame.repeats.near), 1);
+    CHECK(!frame.visits.reader.is_near);
+    frame_push_at(&frame, "b.test", "/1");
+    frame_run(&frame);
+    CHECK_INT(stats_get(&frame.stats.duplicates), 1);
+    CHECK(!frame.visits.reader.is_near);
+    char *warc = frame_warc(&frame);
+    CHECK_INT(count(warc, "WARC-Type: response"), 1);
+    CHECK_INT(count(warc, "WARC-Type: revisit"), 1);
+    CHECK_INT(count(warc, "WARC-Block-Digest: "), 5); /* both with their requests, and the warcinfo */
+    free(warc);
+    repeats_fini(&frame.repeats);
+    routes_stop();
+}
+
 /* Another loop has stored the same body: what is begun is stored all the same, and the store is free again. */
 TEST(a_copy_that_comes_while_a_page_is_stored_changes_nothing)
 {
