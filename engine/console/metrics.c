@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "engine/crawl/codes.h"
 #include "engine/frontier/sieve.h"
 #include "lockfree/clock.h"
 
@@ -53,21 +54,27 @@ static void write_counters(const struct stats *now, FILE *out)
     write_counter(out, "urls_done_total", "URLs that are finished, whatever became of them", &now->urls_out);
 }
 
+static void write_codes(const struct stats *now, FILE *out)
+{
+    char code[CODES_NAME_BYTES];
+    begin(out, "responses_total", "counter", "Responses by status; codes that are not registered by their first digit");
+    for (unsigned row = 0; row < CODES_ROWS; row++) {
+        uint64_t count = codes_row(now->codes, row, code);
+        fprintf(out, "lycosa_responses_total{code=\"%s\"} %" PRIu64 "\n", code, count);
+    }
+}
+
 static void write_outcomes(const struct stats *now, FILE *out)
 {
     begin(out, "fetches_total", "counter", "URLs by what became of them");
     for (int i = 0; i < FETCH_OUTCOME_COUNT; i++)
-        if (stats_get(&now->outcomes[i]))
-            fprintf(out, "lycosa_fetches_total{outcome=\"%s\"} %" PRIu64 "\n",
-                    fetch_outcome_name((enum fetch_outcome)i), stats_get(&now->outcomes[i]));
-    begin(out, "responses_total", "counter", "Responses by the first digit of their status");
-    for (int i = 1; i < STATS_STATUSES; i++)
-        fprintf(out, "lycosa_responses_total{code=\"%dxx\"} %" PRIu64 "\n", i, stats_get(&now->statuses[i]));
+        fprintf(out, "lycosa_fetches_total{outcome=\"%s\"} %" PRIu64 "\n", fetch_outcome_name((enum fetch_outcome)i),
+                stats_get(&now->outcomes[i]));
+    write_codes(now, out);
     begin(out, "scope_refused_total", "counter", "Links out of scope by the rule that decided");
     for (int i = 0; i < SCOPE_RULES; i++)
-        if (stats_get(&now->scope[i]))
-            fprintf(out, "lycosa_scope_refused_total{rule=\"%s\"} %" PRIu64 "\n",
-                    scope_rule_name((enum scope_rule)i), stats_get(&now->scope[i]));
+        fprintf(out, "lycosa_scope_refused_total{rule=\"%s\"} %" PRIu64 "\n", scope_rule_name((enum scope_rule)i),
+                stats_get(&now->scope[i]));
 }
 
 static void write_links(const struct stats *now, FILE *out)
@@ -75,15 +82,16 @@ static void write_links(const struct stats *now, FILE *out)
     const struct {
         const char *fate;
         const stats_counter *counter;
-    } fates[] = {{"known", &now->links_known},
+    } fates[] = {{"new", &now->urls_in},
+                 {"known", &now->links_known},
                  {"out_of_scope", &now->links_out_of_scope},
                  {"nofollow", &now->links_nofollow},
                  {"bad", &now->links_bad},
                  {"lost", &now->links_lost}};
-    write_counter(out, "links_total", "Links found on pages", &now->links);
-    begin(out, "links_left_total", "counter", "Links that were not followed, by their fate");
+    begin(out, "links_total", "counter",
+          "Links by their fate; new are those that the sieve let through, seeds and redirects among them");
     for (size_t i = 0; i < sizeof fates / sizeof fates[0]; i++)
-        fprintf(out, "lycosa_links_left_total{fate=\"%s\"} %" PRIu64 "\n", fates[i].fate,
+        fprintf(out, "lycosa_links_total{fate=\"%s\"} %" PRIu64 "\n", fates[i].fate,
                 stats_get(fates[i].counter));
 }
 
@@ -109,6 +117,26 @@ static void write_loops(const struct status *status, FILE *out)
     begin(out, "loop_turns_total", "counter", "Turns of each loop; one that stands still is stuck");
     for (unsigned i = 0; i < status->loop_count; i++)
         fprintf(out, "lycosa_loop_turns_total{loop=\"%u\"} %" PRIu64 "\n", i, status->loops[i].turns);
+}
+
+static void write_lookups(const struct stats *now, FILE *out)
+{
+    begin(out, "dns_lookups_total", "counter", "Look-ups of names by their result; remembered ones asked no name server");
+    for (int i = 0; i < STATS_LOOKUPS; i++) {
+        const char *result = i == STATS_LOOKUP_REMEMBERED ? "remembered" : dns_error_text((enum dns_error)i);
+        if (i != DNS_ERROR_CANCELLED)
+            fprintf(out, "lycosa_dns_lookups_total{result=\"%s\"} %" PRIu64 "\n", i == DNS_OK ? "found" : result,
+                    stats_get(&now->lookups[i]));
+    }
+}
+
+static void write_races(const struct stats_races *races, FILE *out)
+{
+    begin(out, "lost_races_total", "counter", "Attempts that another thread was ahead of, by shared structure");
+#define METRICS_RACE(name) \
+    fprintf(out, "lycosa_lost_races_total{structure=\"" #name "\"} %" PRIu64 "\n", stats_get(&races->name));
+    STATS_RACES(METRICS_RACE)
+#undef METRICS_RACE
 }
 
 /* Bounds are powers of four of a microsecond (or of a byte), which are bounds of the internal buckets, too: the counts are
@@ -138,27 +166,89 @@ static void write_limits(const struct stats *now, FILE *out)
                 (double)stats_get(&now->limited_ns[by]) / 1e9);
 }
 
+/* Pages that wait for the disk, in the buffers of the store. */
+static uint64_t store_waiting(const struct crawl *crawl)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        bytes += outlet_unwritten(&crawl->loops[i].store.outlet);
+    return bytes;
+}
+
+/* The sieve in memory is filled as far as it has URLs. */
+static uint64_t sieve_bytes(struct crawl *crawl)
+{
+    double capacity = (double)sieve_capacity(&crawl->sieve), share = capacity > 0 ? (double)sieve_count(&crawl->sieve) / capacity : 0;
+    return (uint64_t)((double)crawl->tuning.fixed.memory.sieve_bytes * (share < 1 ? share : 1));
+}
+
 static void write_memory(const struct status *status, struct crawl *crawl, FILE *out)
 {
-    const struct memory_tuning_fixed *memory = &crawl->tuning.fixed.memory;
-    const struct state_tuning_fixed *state = &crawl->tuning.fixed.state;
-    struct statvfs disk;
+    const struct tuning_fixed *tuning = &crawl->tuning.fixed;
+    const struct {
+        const char *name;
+        uint64_t used, limit;
+    } budgets[] = {
+        {"frontier", stats_get(&status->now.frontier_bytes), tuning->memory.frontier_bytes},
+        {"pages", stats_get(&status->now.page_bytes), tuning->memory.page_bytes},
+        {"robots", lf_load(&crawl->rules.bytes_used, relaxed), tuning->memory.robots_bytes},
+        {"sieve", sieve_bytes(crawl), tuning->memory.sieve_bytes},
+        {"duplicates", repeats_bytes(&crawl->repeats), tuning->duplicates.bytes},
+        {"store", store_waiting(crawl), tuning->store.buffer_bytes},
+    };
+    const size_t count = sizeof budgets / sizeof budgets[0];
     begin(out, "memory_used_bytes", "gauge", "Memory in use, by budget");
-    fprintf(out, "lycosa_memory_used_bytes{budget=\"frontier\"} %" PRIu64 "\n",
-            stats_get(&status->now.frontier_bytes));
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "lycosa_memory_used_bytes{budget=\"%s\"} %" PRIu64 "\n", budgets[i].name, budgets[i].used);
     begin(out, "memory_limit_bytes", "gauge", "Budgets of the tuning file");
-    fprintf(out, "lycosa_memory_limit_bytes{budget=\"frontier\"} %" PRIu64 "\n", memory->frontier_bytes);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "lycosa_memory_limit_bytes{budget=\"%s\"} %" PRIu64 "\n", budgets[i].name, budgets[i].limit);
+    write_one(out, "hosts_known", "gauge", "Hosts that have a record", (double)status->host_count);
+    write_one(out, "hosts_max", "gauge", "memory.hosts", (double)tuning->memory.hosts_max);
     write_one(out, "sieve_urls", "gauge", "URLs that the sieve has seen",
               (double)(sieve_count(&crawl->sieve) + lf_load(&crawl->mill.known, relaxed)));
+}
+
+static void write_written(const struct crawl *crawl, FILE *out)
+{
+    uint64_t store = 0, log = 0, journal = 0;
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        store += outlet_taken(&crawl->loops[i].store.outlet);
+        log += outlet_taken(&crawl->loops[i].log);
+        journal += outlet_taken(&crawl->loops[i].journal.outlet);
+    }
+    begin(out, "written_bytes_total", "counter", "Bytes written, by file: of pages, crawl.log, the journal");
+    fprintf(out,
+            "lycosa_written_bytes_total{file=\"store\"} %" PRIu64 "\nlycosa_written_bytes_total{file=\"log\"} %" PRIu64
+            "\nlycosa_written_bytes_total{file=\"journal\"} %" PRIu64 "\n",
+            store, log, journal);
+}
+
+/* A checkpoint is a commit that has been synced: what even a machine that dies leaves. */
+static void write_checkpoint(const struct status *status, const struct crawl *crawl, FILE *out)
+{
+    uint64_t last_ns = lf_load(&crawl->commit.last_ns, relaxed), synced_ns = lf_load(&crawl->commit.synced_ns, relaxed);
+    if (crawl->tuning.fixed.state.journal)
+        write_one(out, "commit_age_seconds", "gauge", "Time since the last commit",
+                  status->now_ns > last_ns ? (double)(status->now_ns - last_ns) / 1e9 : 0);
+    double ago_s = ((double)clock_now_ns() - (double)synced_ns) / 1e9;
+    write_one(out, "checkpoint_timestamp_seconds", "gauge", "When the last commit was synced, since 1970; 0: none was",
+              synced_ns ? (double)clock_wall_us() / 1e6 - ago_s : 0);
+    write_one(out, "checkpoint_duration_seconds", "gauge", "How long that sync took",
+              (double)lf_load(&crawl->commit.sync_took_ns, relaxed) / 1e9);
+}
+
+static void write_disk(const struct status *status, const struct crawl *crawl, FILE *out)
+{
+    struct statvfs disk;
     write_one(out, "unwritten_bytes", "gauge", "Bytes on their way to the disk", (double)status->unwritten_bytes);
     if (statvfs(crawl->directory, &disk) == 0)
         write_one(out, "disk_free_bytes", "gauge", "Free space where the crawl is",
                   (double)disk.f_bavail * (double)disk.f_frsize);
-    write_one(out, "disk_reserve_bytes", "gauge", "state.reserve: with less free space the crawl ends", (double)state->reserve_bytes);
-    uint64_t last_ns = lf_load(&crawl->commit.last_ns, relaxed);
-    if (state->journal)
-        write_one(out, "commit_age_seconds", "gauge", "Time since the last commit",
-                  status->now_ns > last_ns ? (double)(status->now_ns - last_ns) / 1e9 : 0);
+    write_one(out, "disk_reserve_bytes", "gauge", "state.reserve: with less free space the crawl ends",
+              (double)crawl->tuning.fixed.state.reserve_bytes);
+    write_written(crawl, out);
+    write_checkpoint(status, crawl, out);
 }
 
 /* The names that every Prometheus client library has. */
@@ -204,6 +294,10 @@ void metrics_write(const struct status *status, struct crawl *crawl, FILE *out)
     write_histogram(out, "first_byte_duration_seconds", "From the request to the first byte", &now->first_byte_us,
                     1e-6);
     write_histogram(out, "page_size_bytes", "Bodies, as transferred", &now->body_bytes, 1);
+    write_histogram(out, "rest_duration_seconds", "Rests of hosts, as set after each visit", &now->rest_us, 1e-6);
+    write_histogram(out, "dns_duration_seconds", "Look-ups that asked a name server", &now->dns_us, 1e-6);
+    write_lookups(now, out);
+    write_races(&now->lost_races, out);
     begin(out, "tls_handshakes_total", "counter", "TLS handshakes");
     fprintf(out, "lycosa_tls_handshakes_total{kind=\"full\"} %" PRIu64 "\n",
             stats_get(&now->tls_handshakes) - stats_get(&now->tls_resumed));
@@ -212,5 +306,6 @@ void metrics_write(const struct status *status, struct crawl *crawl, FILE *out)
     write_loops(status, out);
     write_one(out, "connections_max", "gauge", "net.connections", (double)crawl->tuning.fixed.net.connections);
     write_memory(status, crawl, out);
+    write_disk(status, crawl, out);
     write_process(out);
 }

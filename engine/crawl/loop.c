@@ -349,6 +349,7 @@ static void publish(struct loop *loop)
 {
     stats_set(&loop->stats.connections, loop->visits.open);
     stats_set(&loop->stats.asked, later_count(&loop->later));
+    stats_set(&loop->stats.page_bytes, loop->pages.bytes_used);
     stats_set(&loop->stats.frontier_bytes, loop->frontier.urls.bytes_in_use);
     stats_set(&loop->stats.urls_stowed, loop->frontier.stock.stowed);
     stats_set(&loop->stats.ring_enters, loop->ring.stats.enters);

@@ -184,12 +184,25 @@ static void link_young(struct names *names, struct lookup *lookup)
     names->youngest = lookup;
 }
 
+/* Literal addresses are no look-ups. */
+static void count_lookup(const struct lookup *lookup, const struct dns_answer *answer)
+{
+    struct stats *stats = lookup->names->stats;
+    bool is_literal_address = answer->error == DNS_OK && answer->until_ns == UINT64_MAX;
+    if (is_literal_address)
+        return;
+    stats_add(&stats->lookups[answer->error == DNS_OK && !answer->was_fresh ? STATS_LOOKUP_REMEMBERED : (int)answer->error], 1);
+    if (answer->was_fresh)
+        stats_record(&stats->dns_us, (clock_now_ns() - lookup->begun_ns) / 1000);
+}
+
 static void on_looked_up(struct dns_query *query)
 {
     struct lookup *lookup = (struct lookup *)query;
     struct names *names = lookup->names;
     struct host *host = lookup->host;
     struct dns_answer answer = query->answer;
+    count_lookup(lookup, &answer);
     *(lookup->is_slow ? &names->slow : &names->quick) -= 1;
     if (!lookup->is_overdue)
         unlink_young(names, lookup);

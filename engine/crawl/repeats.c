@@ -46,6 +46,17 @@ int repeats_init(struct repeats *repeats, const struct tuning *tuning)
     return error;
 }
 
+uint64_t repeats_bytes(struct repeats *repeats)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; repeats->has_exact && i < repeats->exact.loops; i++) {
+        const struct exact_log *log = &repeats->exact.logs[i];
+        uint64_t words = lf_load(&log->reserved, relaxed);
+        bytes += sizeof(uint64_t) * (words < log->words_count ? words : log->words_count);
+    }
+    return bytes + (repeats->has_near ? near_count(&repeats->near) * sizeof(uint64_t) * repeats->near.tables_count : 0);
+}
+
 void repeats_fini(struct repeats *repeats)
 {
     if (repeats->has_exact)

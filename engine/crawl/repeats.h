@@ -30,6 +30,8 @@ enum { REPEATS_NOTE_CHARS = 40 };
 /* Takes memory only for the kinds that this tuning needs: without a store, for example, no digests are kept. 0 or a
  * negative errno; call repeats_fini in either case. */
 int repeats_init(struct repeats *repeats, const struct tuning *tuning);
+/* Memory that is filled. Any thread. */
+uint64_t repeats_bytes(struct repeats *repeats);
 /* No-op if nothing was initialised. */
 void repeats_fini(struct repeats *repeats);
 

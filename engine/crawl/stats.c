@@ -33,16 +33,23 @@ void stats_sum(struct stats *total, const struct stats *part)
     }
     for (unsigned i = 0; i < STATS_STATUSES; i++)
         stats_add(&total->statuses[i], stats_get(&part->statuses[i]));
+    for (unsigned i = 0; i < STATS_CODES; i++)
+        stats_add(&total->codes[i], stats_get(&part->codes[i]));
+    for (unsigned i = 0; i < STATS_LOOKUPS; i++)
+        stats_add(&total->lookups[i], stats_get(&part->lookups[i]));
     for (unsigned i = 0; i < SCOPE_RULES; i++)
         stats_add(&total->scope[i], stats_get(&part->scope[i]));
     for (unsigned i = 0; i < LIMITED_COUNT; i++)
         stats_add(&total->limited_ns[i], stats_get(&part->limited_ns[i]));
     stats_add(&total->asked, stats_get(&part->asked));
     stats_add(&total->connections, stats_get(&part->connections));
+    stats_add(&total->page_bytes, stats_get(&part->page_bytes));
     stats_add(&total->frontier_bytes, stats_get(&part->frontier_bytes));
     sum_histogram(&total->fetch_us, &part->fetch_us);
     sum_histogram(&total->first_byte_us, &part->first_byte_us);
     sum_histogram(&total->body_bytes, &part->body_bytes);
+    sum_histogram(&total->rest_us, &part->rest_us);
+    sum_histogram(&total->dns_us, &part->dns_us);
 }
 
 uint64_t stats_quantile(const struct stats_histogram *histogram, double quantile)

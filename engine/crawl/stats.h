@@ -11,11 +11,16 @@
 #include "engine/outcome/fetch_outcome.h"
 #include "lockfree/atomic.h"
 #include "lockfree/log_linear.h"
+#include "net/dns_answer.h"
 
 enum { STATS_BUCKETS = LOG_LINEAR_BUCKETS(64) };
 
 /* By the first digit of the status, 1 to 9: some servers send 6xx to 9xx. */
 enum { STATS_STATUSES = 10 };
+/* And by the whole status. The journal does not bring these back: they count from the beginning of the process. */
+enum { STATS_CODES = 1000 };
+/* Look-ups of names by what they ended in: an enum dns_error, of which DNS_OK came from a name server; or memory had it. */
+enum { STATS_LOOKUP_REMEMBERED = DNS_ERROR_COUNT, STATS_LOOKUPS };
 
 typedef _Atomic(uint64_t) stats_counter;
 
@@ -82,16 +87,21 @@ struct stats {
     stats_counter tries_failed[FETCH_OUTCOME_COUNT];  /* including those that are tried again */
     stats_counter hosts_failing[FETCH_OUTCOME_COUNT]; /* now, by their last failure; sum over all loops */
     stats_counter statuses[STATS_STATUSES];           /* by their first digit */
+    stats_counter codes[STATS_CODES];
+    stats_counter lookups[STATS_LOOKUPS];
     stats_counter scope[SCOPE_RULES];
     stats_counter limited_ns[LIMITED_COUNT]; /* time of the loop, by what limited it */
     stats_counter asked;          /* URLs that wait for the answer of the sieve on disk */
     stats_counter connections;    /* open at this moment */
+    stats_counter page_bytes;     /* memory of the pages in flight */
     stats_counter frontier_bytes; /* waiting URLs, acquired minus released by this loop; sum over all loops */
     stats_counter next_due_ns; /* the first moment at which a host may be visited; UINT64_MAX: none is known. Not summed */
     stats_counter names_out_since_ns; /* no name server answers; 0: one does. Not summed */
     struct stats_histogram fetch_us;
     struct stats_histogram first_byte_us;
     struct stats_histogram body_bytes;
+    struct stats_histogram rest_us; /* of hosts after visits */
+    struct stats_histogram dns_us;  /* look-ups that name servers were asked for */
 };
 
 /* By the loop that owns it. */

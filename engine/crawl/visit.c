@@ -185,6 +185,8 @@ static void finish(struct visit *visit)
         errand_answer_all(visits->frontier, host,
                           ROBOTS_ALL_DENIED); /* else they would wait as long as the host */
     visit_record_end(visit, end_ns);
+    struct frontier_rests rests = frontier_rests(visits->frontier, host, &visit->times, end_ns);
+    stats_record(&visits->stats->rest_us, (rests.host_ns - end_ns) / 1000);
     visit->host = NULL;
     enter(visit, VISIT_FREE);
     visit->next = visits->free;

@@ -253,6 +253,7 @@ static void conclude(struct reading *reading)
     frontier_count_page(visit->visits->frontier->frontier, visit->host);
     stats_add(&visit->visits->stats->pages, 1);
     stats_add(&visit->visits->stats->statuses[page->status / 100], 1);
+    stats_add(&visit->visits->stats->codes[page->status], 1);
     stats_record(&visit->visits->stats->body_bytes, page->body_len);
     ledger_finish(visit->visits->ledger, visit->host, item, verdict);
 }

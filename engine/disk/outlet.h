@@ -96,6 +96,12 @@ struct outlet_block *outlet_next(struct outlet *outlet);
 void outlet_done(struct outlet *outlet, struct outlet_block *block);
 void outlet_release(struct outlet *outlet);
 
+/* Bytes that have left for the disk; after an error, those that were thrown away, too. */
+static inline uint64_t outlet_taken(const struct outlet *outlet)
+{
+    return lf_load(&outlet->taken, relaxed);
+}
+
 /* Bytes on their way to the disk. */
 static inline uint64_t outlet_unwritten(const struct outlet *outlet)
 {

@@ -182,6 +182,14 @@ static bool is_sync_due(const struct commit *commit, uint64_t now_ns)
     return now_ns >= commit->sync_next_ns || (is_hurried && commit->options.sync_ns);
 }
 
+static void note_synced(struct commit *commit)
+{
+    uint64_t now_ns = clock_now_ns();
+    commit->synced = commit->sync_epoch;
+    lf_store(&commit->sync_took_ns, now_ns - commit->sync_begun_ns, relaxed); /* numbers that others look at */
+    lf_store(&commit->synced_ns, now_ns, relaxed);
+}
+
 /* Begins, goes on with or ends a sync. */
 static int sync_step(struct commit *commit, uint64_t now_ns)
 {
@@ -192,6 +200,7 @@ static int sync_step(struct commit *commit, uint64_t now_ns)
             return 0;
         commit->sync_next_ns = now_ns + (commit->options.sync_ns ? commit->options.sync_ns : CLOCK_NS_PER_S);
         commit->sync_epoch = commit->committed;
+        commit->sync_begun_ns = now_ns;
         commit->sync = COMMIT_SYNC_FILES;
         syncer_begin(&commit->syncer, journal);
         return 0;
@@ -212,7 +221,7 @@ static int sync_step(struct commit *commit, uint64_t now_ns)
             return 0;
         commit->sync = COMMIT_SYNC_NONE;
         if (!error)
-            commit->synced = commit->sync_epoch;
+            note_synced(commit);
         return error;
     }
     return 0;

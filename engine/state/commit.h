@@ -51,7 +51,9 @@ struct commit_options {
 
 struct commit {
     LF_ISOLATED _Atomic(uint64_t) epoch;   /* the one that is being written; loops take it up */
-    LF_ISOLATED _Atomic(uint64_t) last_ns; /* when the last commit was made; others read it */
+    LF_ISOLATED _Atomic(uint64_t) last_ns; /* when the last commit was made; others read it, and the next two */
+    _Atomic(uint64_t) synced_ns;           /* when the last sync ended; 0: none did */
+    _Atomic(uint64_t) sync_took_ns;
 
     struct commit_options options;
     char state[FILES_PATH_BYTES]; /* DIR/state */
@@ -70,6 +72,7 @@ struct commit {
     uint64_t next_ns;
     enum commit_sync sync;
     uint64_t sync_epoch; /* that is being synced */
+    uint64_t sync_begun_ns;
     uint64_t synced;     /* the last epoch of which the journal says that it is, durably */
     uint64_t closed;     /* the last epoch of the journal's files but the one that is written */
     uint64_t sync_next_ns;

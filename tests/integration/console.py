@@ -285,12 +285,29 @@ def test_metrics():
             assert found['lycosa_phase{phase="paused"}'] == 1
             assert found["lycosa_fetch_duration_seconds_count"] == found['lycosa_fetch_duration_seconds_bucket{le="+Inf"}'] > 0
             assert len(found) <= 600, len(found)
+            agree(found, crawl.crawl())
             if not shutil.which("promtool") or not shutil.which("prometheus"):
                 print("skipped the scrape: no prometheus (tools/setup --all)")
                 return
             checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
             assert checked.returncode == 0 and not checked.stdout + checked.stderr, checked
             scrape(crawl, found)
+
+
+def agree(found, now):
+    """Metrics of the paused crawl, and what it says otherwise."""
+    def total(name):
+        return sum(value for series, value in found.items() if series.split("{")[0] == name)
+
+    assert total("lycosa_responses_total") == now["pages"] and found['lycosa_responses_total{code="200"}'] > 0
+    assert found["lycosa_rest_duration_seconds_count"] > 0 and found["lycosa_rest_duration_seconds_sum"] > 0
+    assert found['lycosa_dns_lookups_total{result="found"}'] == found["lycosa_dns_duration_seconds_count"] > 0
+    assert found['lycosa_links_total{fate="new"}'] == now["urls_in"]
+    assert total("lycosa_lost_races_total") == now["lost_races"]
+    assert found['lycosa_written_bytes_total{file="store"}'] > 0 and found['lycosa_written_bytes_total{file="log"}'] > 0
+    assert abs(found["lycosa_checkpoint_timestamp_seconds"] - time.time()) < 60
+    used, limit = ({s.split('"')[1]: v for s, v in found.items() if s.startswith(f"lycosa_memory_{kind}_bytes")} for kind in ("used", "limit"))
+    assert used.keys() == limit.keys() and len(used) == 6 and all(used[name] <= limit[name] > 0 for name in used), (used, limit)
 
 
 def scrape(crawl, found):

@@ -105,10 +105,10 @@ def test_alerts_fire_when_they_should():
     need("promtool")
     good = {f"lycosa_pages_total{{{CRAWL}}}": "0+60x90", f'lycosa_hosts{{{CRAWL}, state="ready"}}': "5+0x90",
             f'lycosa_phase{{{CRAWL}, phase="running"}}': "1+0x90", f"lycosa_disk_free_bytes{{{CRAWL}}}": "100e9-1e6x90",
-            f"lycosa_disk_reserve_bytes{{{CRAWL}}}": "1e9+0x90", f'lycosa_links_left_total{{{CRAWL}, fate="lost"}}': "0+0x90",
+            f"lycosa_disk_reserve_bytes{{{CRAWL}}}": "1e9+0x90", f'lycosa_links_total{{{CRAWL}, fate="lost"}}': "0+0x90",
             f'lycosa_loop_turns_total{{{CRAWL}, loop="1"}}': "0+900x90", f"lycosa_commit_age_seconds{{{CRAWL}}}": "5+0x90"}
     faults = {"LycosaFetchesNothing": (f"lycosa_pages_total{{{CRAWL}}}", "7+0x90"), "LycosaDiskLow": (f"lycosa_disk_free_bytes{{{CRAWL}}}", "100e9-1e9x90"),
-              "LycosaLinksLost": (f'lycosa_links_left_total{{{CRAWL}, fate="lost"}}', "0+1x90"),
+              "LycosaLinksLost": (f'lycosa_links_total{{{CRAWL}, fate="lost"}}', "0+1x90"),
               "LycosaLoopStuck": (f'lycosa_loop_turns_total{{{CRAWL}, loop="1"}}', "7+0x90"), "LycosaCommitOld": (f"lycosa_commit_age_seconds{{{CRAWL}}}", "0+60x90")}
     assert set(faults) == set(alert_expressions())
     assert fires(good, None) is True

@@ -54,7 +54,7 @@ TEST(no_counter_is_left_out_of_the_sum)
     STATS_COUNTERS(FILL)
     STATS_RACES(FILL_RACE)
     FILL(asked)
-    FILL(connections) FILL(frontier_bytes)
+    FILL(connections) FILL(page_bytes) FILL(frontier_bytes)
 #undef FILL
 #undef FILL_RACE
         stats_sum(&sum, &part);
@@ -63,7 +63,7 @@ TEST(no_counter_is_left_out_of_the_sum)
 #define COMPARE_RACE(name) CHECK_INT(stats_get(&sum.lost_races.name), 2 * stats_get(&part.lost_races.name));
     STATS_COUNTERS(COMPARE)
     STATS_RACES(COMPARE_RACE)
-    COMPARE(asked) COMPARE(connections) COMPARE(frontier_bytes)
+    COMPARE(asked) COMPARE(connections) COMPARE(page_bytes) COMPARE(frontier_bytes)
 #undef COMPARE
 #undef COMPARE_RACE
 }
@@ -74,18 +74,26 @@ TEST(tables_are_summed_to_their_last_entry)
     stats_set(&part.outcomes[FETCH_OUTCOME_COUNT - 1], 1);
     stats_set(&part.tries_failed[FETCH_OUTCOME_COUNT - 1], 2);
     stats_set(&part.statuses[STATS_STATUSES - 1], 3);
+    stats_set(&part.codes[STATS_CODES - 1], 6);
+    stats_set(&part.lookups[STATS_LOOKUPS - 1], 7);
     stats_set(&part.scope[SCOPE_RULES - 1], 4);
     stats_set(&part.limited_ns[LIMITED_COUNT - 1], 5);
     stats_record(&part.body_bytes, UINT64_MAX);
     stats_record(&part.first_byte_us, 17);
+    stats_record(&part.rest_us, 18);
+    stats_record(&part.dns_us, 19);
     stats_sum(&sum, &part);
     CHECK_INT(stats_get(&sum.outcomes[FETCH_OUTCOME_COUNT - 1]), 1);
     CHECK_INT(stats_get(&sum.tries_failed[FETCH_OUTCOME_COUNT - 1]), 2);
     CHECK_INT(stats_get(&sum.statuses[STATS_STATUSES - 1]), 3);
+    CHECK_INT(stats_get(&sum.codes[STATS_CODES - 1]), 6);
+    CHECK_INT(stats_get(&sum.lookups[STATS_LOOKUPS - 1]), 7);
     CHECK_INT(stats_get(&sum.scope[SCOPE_RULES - 1]), 4);
     CHECK_INT(stats_get(&sum.limited_ns[LIMITED_COUNT - 1]), 5);
     CHECK(stats_quantile(&sum.body_bytes, 1) == UINT64_MAX);
     CHECK_INT(stats_get(&sum.first_byte_us.sum), 17);
+    CHECK_INT(stats_get(&sum.rest_us.sum), 18);
+    CHECK_INT(stats_get(&sum.dns_us.sum), 19);
 }
 
 /* Moments mean nothing when they are added. */
