@@ -31,6 +31,12 @@
 /* names: the minimum of that, for all connections together. With few look-ups in flight, a handful of dead
  * names would block every other host. */
 #define NAMES_DUE_MIN 32
+/* visit: MIME types and top-level domains that are counted by name. A crawl sees some thirty types that matter, and nearly all
+ * pages are in a hundred domains. */
+#define VISIT_TYPES_MAX   64
+#define VISIT_DOMAINS_MAX 256
+/* summary: how many of them are told, of either kind. */
+#define SUMMARY_KINDS_MAX 32
 /* visit: the longest time that a loop works on one host while responses of others wait. With the URL at hand,
  * whose rules may take more than a millisecond, it stays below five. */
 #define VISIT_WORK_NS_MAX (3 * CLOCK_NS_PER_MS)

@@ -2,12 +2,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "engine/crawl/diagnosis.h"
+#include "engine/crawl/codes.h"
 #include "engine/crawl/crawl.h"
+#include "engine/crawl/diagnosis.h"
+#include "engine/crawl/limits.h"
 #include "lockfree/clock.h"
 
 static void write_counters(const struct stats *now, FILE *out)
@@ -69,6 +72,32 @@ static void write_outcomes(const struct stats *now, FILE *out)
     fprintf(out, "},\n");
 }
 
+/* Of this process: the journal does not keep them. */
+static void write_kinds(const struct status *status, const struct crawl *crawl, FILE *out)
+{
+    struct census sum = {.count = 0};
+    char code[CODES_NAME_BYTES];
+    const char *comma = "";
+    fputs("  \"codes\": {", out);
+    for (unsigned row = 0; row < CODES_ROWS; row++) {
+        uint64_t count = codes_row(status->now.codes, row, code);
+        if (!count)
+            continue;
+        fprintf(out, "%s\"%s\": %" PRIu64, comma, code, count);
+        comma = ", ";
+    }
+    fputs("},\n  \"types\": ", out);
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        census_sum(&sum, &crawl->loops[i].visits.types);
+    census_print(&sum, SUMMARY_KINDS_MAX, out);
+    fputs(",\n  \"domains\": ", out);
+    memset(&sum, 0, sizeof sum);
+    for (unsigned i = 0; i < crawl->loop_count; i++)
+        census_sum(&sum, &crawl->loops[i].visits.domains);
+    census_print(&sum, SUMMARY_KINDS_MAX, out);
+    fputs(",\n", out);
+}
+
 static void write_limits(const struct status *status, FILE *out)
 {
     char sentence[DIAGNOSIS_BYTES];
@@ -111,6 +140,19 @@ static void write_durable(const struct crawl_durable *durable, FILE *out)
             lf_load(&durable->done_epoch, relaxed), (double)lf_load(&durable->done_took_ns, relaxed) / 1e9);
 }
 
+/* What has gone to the disk in this process, and how long ago the last commit was synced. */
+static void write_written(const struct crawl *crawl, FILE *out)
+{
+    uint64_t synced_ns = lf_load(&crawl->commit.synced_ns, relaxed), now_ns = clock_now_ns(), store = 0, log = 0;
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        store += outlet_taken(&crawl->loops[i].store.outlet);
+        log += outlet_taken(&crawl->loops[i].log);
+    }
+    fprintf(out, "  \"written\": {\"store\": %" PRIu64 ", \"log\": %" PRIu64 "},\n", store, log);
+    if (synced_ns)
+        fprintf(out, "  \"synced_ago_seconds\": %.3f,\n", now_ns > synced_ns ? (double)(now_ns - synced_ns) / 1e9 : 0);
+}
+
 /* How much is in use of what the tuning file allows. */
 static void write_budgets(const struct status *status, struct crawl *crawl, FILE *out)
 {
@@ -120,6 +162,8 @@ static void write_budgets(const struct status *status, struct crawl *crawl, FILE
         uint64_t used, limit;
     } budgets[] = {
         {"memory.frontier", stats_get(&status->now.frontier_bytes), tuning->memory.frontier_bytes},
+        {"memory.pages", stats_get(&status->now.page_bytes), tuning->memory.page_bytes},
+        {"memory.robots", lf_load(&crawl->rules.bytes_used, relaxed), tuning->memory.robots_bytes},
         {"memory.hosts", status->host_count, tuning->memory.hosts_max},
         {"memory.sieve", sieve_count(&crawl->sieve), sieve_capacity(&crawl->sieve)},
         {"net.connections", stats_get(&status->now.connections), tuning->net.connections},
@@ -181,8 +225,10 @@ void summary_print(const struct status *status, struct crawl *crawl, enum crawl_
     write_counters(now, out);
     write_races(&now->lost_races, out);
     write_outcomes(now, out);
+    write_kinds(status, crawl, out);
     write_troubles(status, crawl, out);
     write_durable(&crawl->durable, out);
+    write_written(crawl, out);
     write_limits(status, out);
     write_outlook(status, out);
     write_budgets(status, crawl, out);

@@ -223,6 +223,15 @@ void visit_tell_verdict(struct visit *visit, struct ledger_verdict *verdict)
         times->first_byte_ns ? (int64_t)((times->first_byte_ns - times->request_ns) / CLOCK_NS_PER_MS) : -1;
 }
 
+static void count_kinds(struct visit *visit)
+{
+    const struct visit_page *page = &visit->page;
+    struct census *types = &visit->visits->types;
+    unsigned type = census_find_type(types, page->known[HTTP_KNOWN_CONTENT_TYPE], VISIT_TYPES_MAX);
+    census_count(types, type, page->body_len);
+    census_count(&visit->visits->domains, visit->domain, page->body_len);
+}
+
 /* Counts and logs the finished page. */
 static void conclude(struct reading *reading)
 {
@@ -255,6 +264,7 @@ static void conclude(struct reading *reading)
     stats_add(&visit->visits->stats->statuses[page->status / 100], 1);
     stats_add(&visit->visits->stats->codes[page->status], 1);
     stats_record(&visit->visits->stats->body_bytes, page->body_len);
+    count_kinds(visit);
     ledger_finish(visit->visits->ledger, visit->host, item, verdict);
 }
 

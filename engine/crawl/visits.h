@@ -10,6 +10,7 @@
 #include "engine/content/decode.h"
 #include "engine/crawl/bandwidth.h"
 #include "engine/crawl/buffer.h"
+#include "engine/crawl/census.h"
 #include "engine/crawl/gate.h"
 #include "engine/crawl/harvest.h"
 #include "engine/crawl/ledger.h"
@@ -73,6 +74,8 @@ struct visits {
     uint64_t turn_ns;           /* the last turn */
     uint64_t shed_at_ns;        /* the next search for slow transfers */
     uint64_t bytes_usual;       /* moving average of a response's size */
+    struct census types;        /* pages by MIME type; any thread may read this and the next */
+    struct census domains;      /* and by top-level domain */
 };
 
 /* With max 0 the loop visits nobody, and other loops take its hosts. False: no memory. */

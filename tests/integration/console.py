@@ -300,6 +300,8 @@ def agree(found, now):
         return sum(value for series, value in found.items() if series.split("{")[0] == name)
 
     assert total("lycosa_responses_total") == now["pages"] and found['lycosa_responses_total{code="200"}'] > 0
+    assert sum(n for n in now["codes"].values()) == sum(n["pages"] for n in now["types"].values()) == sum(n["pages"] for n in now["domains"].values()) == now["pages"]
+    assert now["types"]["text/html"]["bytes"] > 1000 and now["written"]["store"] > 0 and now["synced_ago_seconds"] >= 0
     assert found["lycosa_rest_duration_seconds_count"] > 0 and found["lycosa_rest_duration_seconds_sum"] > 0
     assert found['lycosa_dns_lookups_total{result="found"}'] == found["lycosa_dns_duration_seconds_count"] > 0
     assert found['lycosa_links_total{fate="new"}'] == now["urls_in"]

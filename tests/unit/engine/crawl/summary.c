@@ -38,6 +38,12 @@ static void begin(void)
         stats_add(&stats->lost_races.ready_rings, 2);
         stats_add(&stats->lost_races.host_inboxes, i * 5);
         stats_add(&stats->statuses[4], 3);
+        stats_add(&stats->codes[404], 2);
+        stats_add(&stats->codes[477], 1);
+        struct visits *visits = &crawl.loops[i].visits;
+        census_count(&visits->types, census_find(&visits->types, SLICE("text/html"), 64), 10);
+        census_count(&visits->domains, census_find(&visits->domains, i ? SLICE("org") : SLICE("net"), 64), 10);
+        lf_store(&crawl.loops[i].store.outlet.taken, 1000, relaxed);
         stats_add(&stats->scope[SCOPE_EXCLUDE], 5);
         stats_record(&stats->fetch_us, 1000 * (i + 1));
         lf_store(&crawl.loops[i].troubles.hosts[FETCH_CONNECT_REFUSED], i ? 4 : -1, relaxed);
@@ -95,6 +101,14 @@ TEST(the_summary_is_json_and_sums_the_loops)
     CHECK_INT(number(json_get(tree, "outcomes"), "connect-refused"), 7);
     CHECK(!json_get(json_get(tree, "outcomes"), "aborted"));
     CHECK_INT(number(json_get(tree, "status"), "4xx"), 6);
+    CHECK_INT(number(json_get(tree, "codes"), "404"), 4);
+    CHECK_INT(number(json_get(tree, "codes"), "4xx"), 2);
+    CHECK(!json_get(json_get(tree, "codes"), "200"));
+    CHECK_INT(number(json_get(json_get(tree, "types"), "text/html"), "pages"), 2);
+    CHECK_INT(number(json_get(json_get(tree, "types"), "text/html"), "bytes"), 20);
+    CHECK_INT(number(json_get(json_get(tree, "domains"), "org"), "pages"), 1);
+    CHECK_INT(number(json_get(tree, "written"), "store"), 2000);
+    CHECK(!json_get(tree, "synced_ago_seconds"));
     CHECK_INT(number(json_get(tree, "scope"), scope_rule_name(SCOPE_EXCLUDE)), 10);
     CHECK_INT(number(tree, "failed"), 7);
     CHECK_INT(number(json_get(tree, "hosts_failing"), "connect-refused"), 3);
