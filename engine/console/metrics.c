@@ -166,15 +166,6 @@ static void write_limits(const struct stats *now, FILE *out)
                 (double)stats_get(&now->limited_ns[by]) / 1e9);
 }
 
-/* Pages that wait for the disk, in the buffers of the store. */
-static uint64_t store_waiting(const struct crawl *crawl)
-{
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < crawl->loop_count; i++)
-        bytes += outlet_unwritten(&crawl->loops[i].store.outlet);
-    return bytes;
-}
-
 /* The sieve in memory is filled as far as it has URLs. */
 static uint64_t sieve_bytes(struct crawl *crawl)
 {
@@ -194,7 +185,7 @@ static void write_memory(const struct status *status, struct crawl *crawl, FILE 
         {"robots", lf_load(&crawl->rules.bytes_used, relaxed), tuning->memory.robots_bytes},
         {"sieve", sieve_bytes(crawl), tuning->memory.sieve_bytes},
         {"duplicates", repeats_bytes(&crawl->repeats), tuning->duplicates.bytes},
-        {"store", store_waiting(crawl), tuning->store.buffer_bytes},
+        {"store", status->written.store_waits, tuning->store.buffer_bytes},
     };
     const size_t count = sizeof budgets / sizeof budgets[0];
     begin(out, "memory_used_bytes", "gauge", "Memory in use, by budget");
@@ -209,19 +200,13 @@ static void write_memory(const struct status *status, struct crawl *crawl, FILE 
               (double)(sieve_count(&crawl->sieve) + lf_load(&crawl->mill.known, relaxed)));
 }
 
-static void write_written(const struct crawl *crawl, FILE *out)
+static void write_written(const struct status_written *written, FILE *out)
 {
-    uint64_t store = 0, log = 0, journal = 0;
-    for (unsigned i = 0; i < crawl->loop_count; i++) {
-        store += outlet_taken(&crawl->loops[i].store.outlet);
-        log += outlet_taken(&crawl->loops[i].log);
-        journal += outlet_taken(&crawl->loops[i].journal.outlet);
-    }
     begin(out, "written_bytes_total", "counter", "Bytes written, by file: of pages, crawl.log, the journal");
     fprintf(out,
             "lycosa_written_bytes_total{file=\"store\"} %" PRIu64 "\nlycosa_written_bytes_total{file=\"log\"} %" PRIu64
             "\nlycosa_written_bytes_total{file=\"journal\"} %" PRIu64 "\n",
-            store, log, journal);
+            written->store, written->log, written->journal);
 }
 
 /* A checkpoint is a commit that has been synced: what even a machine that dies leaves. */
@@ -247,7 +232,7 @@ static void write_disk(const struct status *status, const struct crawl *crawl, F
                   (double)disk.f_bavail * (double)disk.f_frsize);
     write_one(out, "disk_reserve_bytes", "gauge", "state.reserve: with less free space the crawl ends",
               (double)crawl->tuning.fixed.state.reserve_bytes);
-    write_written(crawl, out);
+    write_written(&status->written, out);
     write_checkpoint(status, crawl, out);
 }
 

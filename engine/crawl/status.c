@@ -39,6 +39,16 @@ static void compare_limits(struct status *status, const uint64_t last_ns[LIMITED
         status->limited[by] /= all;
 }
 
+static void sum_outlets(struct status *status, const struct loop *loop)
+{
+    uint64_t store_waits = outlet_unwritten(&loop->store.outlet);
+    status->unwritten_bytes += store_waits + outlet_unwritten(&loop->log) + outlet_unwritten(&loop->journal.outlet);
+    status->written.store_waits += store_waits;
+    status->written.store += outlet_taken(&loop->store.outlet);
+    status->written.log += outlet_taken(&loop->log);
+    status->written.journal += outlet_taken(&loop->journal.outlet);
+}
+
 static void sum_loops(struct status *status, const struct crawl *crawl)
 {
     memset(&status->now, 0, sizeof status->now);
@@ -46,11 +56,10 @@ static void sum_loops(struct status *status, const struct crawl *crawl)
     memset(status->hosts, 0, sizeof status->hosts);
     memset(status->failing, 0, sizeof status->failing);
     status->unwritten_bytes = 0;
+    status->written = (struct status_written){0};
     for (unsigned i = 0; i < crawl->loop_count; i++) {
         stats_sum(&status->now, &crawl->loops[i].stats);
-        status->unwritten_bytes += outlet_unwritten(&crawl->loops[i].store.outlet) +
-                                   outlet_unwritten(&crawl->loops[i].log) +
-                                   outlet_unwritten(&crawl->loops[i].journal.outlet);
+        sum_outlets(status, &crawl->loops[i]);
         for (int why = 0; why < FETCH_OUTCOME_COUNT; why++)
             status->failing[why] += lf_load(&crawl->loops[i].troubles.hosts[why], relaxed);
         for (int state = 0; state < HOST_STATES; state++)
@@ -182,6 +191,14 @@ void status_count_own(struct stats *own, const struct crawl *crawl)
     memset(own, 0, sizeof *own);
     for (unsigned i = 0; i < crawl->loop_count; i++)
         stats_sum(own, &crawl->loops[i].stats);
+}
+
+void status_count_kinds(struct census *types, struct census *domains, const struct crawl *crawl)
+{
+    for (unsigned i = 0; i < crawl->loop_count; i++) {
+        census_sum(types, &crawl->loops[i].visits.types);
+        census_sum(domains, &crawl->loops[i].visits.domains);
+    }
 }
 
 uint64_t status_turns(const struct crawl *crawl, unsigned index)

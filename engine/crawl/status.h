@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "engine/crawl/census.h"
 #include "engine/crawl/gate.h"
 #include "engine/crawl/outlook.h"
 #include "engine/crawl/stats.h"
@@ -31,6 +32,12 @@ struct status_loop {
     double busy; /* the share of work since the last update */
 };
 
+/* What this process has handed over to be written: pages, crawl.log, the journal. */
+struct status_written {
+    uint64_t store, log, journal;
+    uint64_t store_waits; /* of `store`: not written yet */
+};
+
 struct status {
     struct stats now;
     const char *directory;
@@ -38,6 +45,7 @@ struct status {
     double seconds;             /* since the crawl began */
     double running_s;           /* how long it ran, pauses left out, with what went before a resume */
     uint64_t unwritten_bytes;   /* handed over but not written yet */
+    struct status_written written;
     int64_t hosts[HOST_STATES]; /* hosts in each state */
     uint64_t host_count;
     uint64_t address_count;
@@ -69,5 +77,7 @@ void status_update_waiting(struct status *status, struct crawl *crawl, uint64_t 
 
 /* The counters of this process alone, without those of the crawl before it was resumed. */
 void status_count_own(struct stats *own, const struct crawl *crawl);
+/* Adds the MIME types and top-level domains of the pages of this process to *types and *domains. */
+void status_count_kinds(struct census *types, struct census *domains, const struct crawl *crawl);
 /* How often a loop has turned in this process. */
 uint64_t status_turns(const struct crawl *crawl, unsigned index);

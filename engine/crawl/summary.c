@@ -75,7 +75,7 @@ static void write_outcomes(const struct stats *now, FILE *out)
 /* Of this process: the journal does not keep them. */
 static void write_kinds(const struct status *status, const struct crawl *crawl, FILE *out)
 {
-    struct census sum = {.count = 0};
+    struct census types = {.count = 0}, domains = {.count = 0};
     char code[CODES_NAME_BYTES];
     const char *comma = "";
     fputs("  \"codes\": {", out);
@@ -87,14 +87,10 @@ static void write_kinds(const struct status *status, const struct crawl *crawl, 
         comma = ", ";
     }
     fputs("},\n  \"types\": ", out);
-    for (unsigned i = 0; i < crawl->loop_count; i++)
-        census_sum(&sum, &crawl->loops[i].visits.types);
-    census_print(&sum, SUMMARY_KINDS_MAX, out);
+    status_count_kinds(&types, &domains, crawl);
+    census_print(&types, SUMMARY_KINDS_MAX, out);
     fputs(",\n  \"domains\": ", out);
-    memset(&sum, 0, sizeof sum);
-    for (unsigned i = 0; i < crawl->loop_count; i++)
-        census_sum(&sum, &crawl->loops[i].visits.domains);
-    census_print(&sum, SUMMARY_KINDS_MAX, out);
+    census_print(&domains, SUMMARY_KINDS_MAX, out);
     fputs(",\n", out);
 }
 
@@ -141,14 +137,10 @@ static void write_durable(const struct crawl_durable *durable, FILE *out)
 }
 
 /* What has gone to the disk in this process, and how long ago the last commit was synced. */
-static void write_written(const struct crawl *crawl, FILE *out)
+static void write_written(const struct status *status, const struct crawl *crawl, FILE *out)
 {
-    uint64_t synced_ns = lf_load(&crawl->commit.synced_ns, relaxed), now_ns = clock_now_ns(), store = 0, log = 0;
-    for (unsigned i = 0; i < crawl->loop_count; i++) {
-        store += outlet_taken(&crawl->loops[i].store.outlet);
-        log += outlet_taken(&crawl->loops[i].log);
-    }
-    fprintf(out, "  \"written\": {\"store\": %" PRIu64 ", \"log\": %" PRIu64 "},\n", store, log);
+    uint64_t synced_ns = lf_load(&crawl->commit.synced_ns, relaxed), now_ns = clock_now_ns();
+    fprintf(out, "  \"written\": {\"store\": %" PRIu64 ", \"log\": %" PRIu64 "},\n", status->written.store, status->written.log);
     if (synced_ns)
         fprintf(out, "  \"synced_ago_seconds\": %.3f,\n", now_ns > synced_ns ? (double)(now_ns - synced_ns) / 1e9 : 0);
 }
@@ -228,7 +220,7 @@ void summary_print(const struct status *status, struct crawl *crawl, enum crawl_
     write_kinds(status, crawl, out);
     write_troubles(status, crawl, out);
     write_durable(&crawl->durable, out);
-    write_written(crawl, out);
+    write_written(status, crawl, out);
     write_limits(status, out);
     write_outlook(status, out);
     write_budgets(status, crawl, out);
