@@ -43,7 +43,7 @@ struct row {
 };
 
 struct bench {
-    char path[64];
+    char path[CRAWL_WEB_PATH_BYTES];
     struct slots slots;
     struct slots_queue queues[QUEUES];
     uint32_t left[QUEUES]; /* queues that are not empty */
@@ -241,11 +241,9 @@ static bool measure_on(struct bench *bench, struct crawl_report *report, const s
 
 static bool measure_file(struct bench *bench, struct crawl_report *report, const struct row *row)
 {
-    char directory[] = "/tmp/bench_slots.XXXXXX";
-    if (!mkdtemp(directory)) {
-        perror(directory);
+    char directory[CRAWL_WEB_DIRECTORY_BYTES];
+    if (!crawl_web_make_directory("bench_slots", directory))
         return false;
-    }
     snprintf(bench->path, sizeof bench->path, "%s/slots", directory);
     bool good = measure_on(bench, report, row, &disk_system);
     rmdir(directory);

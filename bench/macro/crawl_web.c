@@ -20,6 +20,16 @@ const char *crawl_web_path(const struct crawl_web *web, const char *name, char p
     return path;
 }
 
+bool crawl_web_make_directory(const char *name, char path[CRAWL_WEB_DIRECTORY_BYTES])
+{
+    const char *parent = getenv("TMPDIR");
+    int len = snprintf(path, CRAWL_WEB_DIRECTORY_BYTES, "%s/%s.XXXXXX", parent && *parent ? parent : "/tmp", name);
+    bool good = len < CRAWL_WEB_DIRECTORY_BYTES && mkdtemp(path);
+    if (!good)
+        fprintf(stderr, "bench_crawl: no directory %s: %s\n", path, strerror(errno));
+    return good;
+}
+
 static bool find_programs(struct crawl_web *web)
 {
     ssize_t len = readlink("/proc/self/exe", web->programs, sizeof web->programs - 1);
@@ -97,10 +107,11 @@ bool crawl_web_begin(struct crawl_web *web, const struct crawl_web_options *opti
 {
     int in[2], out[2];
     *web = (struct crawl_web){.web = options->web};
-    snprintf(web->directory, sizeof web->directory, "/tmp/bench_crawl.XXXXXX");
-    if (!find_programs(web) || !mkdtemp(web->directory) || pipe2(in, O_CLOEXEC) < 0 ||
+    if (!crawl_web_make_directory("bench_crawl", web->directory))
+        return false;
+    if (!find_programs(web) || pipe2(in, O_CLOEXEC) < 0 ||
         pipe2(out, O_CLOEXEC) < 0) {
-        fprintf(stderr, "bench_crawl: no directory or pipe: %s\n", strerror(errno));
+        fprintf(stderr, "bench_crawl: no pipe: %s\n", strerror(errno));
         return false;
     }
     web->pid = fork();

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CRAWL_WEB_OPTIONS_MAX = 32, CRAWL_WEB_PATH_BYTES = 512 };
+enum { CRAWL_WEB_OPTIONS_MAX = 32, CRAWL_WEB_DIRECTORY_BYTES = 256, CRAWL_WEB_PATH_BYTES = 512 };
 
 struct crawl_web_options {
     const char *const *web;   /* what the web is a function of; ends with NULL */
@@ -15,7 +15,7 @@ struct crawl_web_options {
 
 struct crawl_web {
     char programs[CRAWL_WEB_PATH_BYTES]; /* the directory of websim and lycosa: that of this program */
-    char directory[64];
+    char directory[CRAWL_WEB_DIRECTORY_BYTES];
     const char *const *web;
     pid_t pid;
     int input; /* websim ends when it is closed */
@@ -29,6 +29,9 @@ void crawl_web_finish(struct crawl_web *web, bool keep);
 
 /* Runs websim COMMAND with the options of the web; its output goes to DIRECTORY/name. */
 bool crawl_web_ask(const struct crawl_web *web, const char *const *command, const char *name);
+
+/* Makes "TMPDIR/NAME.XXXXXX", in /tmp if TMPDIR is not set. False, with a message, if it cannot. */
+bool crawl_web_make_directory(const char *name, char path[CRAWL_WEB_DIRECTORY_BYTES]);
 
 /* DIRECTORY/name. */
 const char *crawl_web_path(const struct crawl_web *web, const char *name, char path[CRAWL_WEB_PATH_BYTES]);
