@@ -6,19 +6,27 @@
  * memory for all of them.
  *
  * The second: 10,000 hosts that are visited as often as their rests allow, by a clock of the benchmark's own, while one
- * host gets millions of URLs that it cannot be rid of. What the others are asked for must not become less. */
+ * host gets millions of URLs that it cannot be rid of. What the others are asked for must not become less.
+ *
+ * The third, whole crawls with seeds of more hosts than memory holds, is crawl_seeds.c. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "lockfree/clock.h"
 #include "macro/crawl_alone.h"
 #include "macro/crawl_parts.h"
+#include "macro/crawl_seeds.h"
 
 enum { PUSHES = 4096, POPPED_PER_VISIT = 10, HOSTS = 1000, SMALL_HOSTS = 10000, SMALL_URLS = 5 };
 #define BUDGET ((uint64_t)256 << 20)
+/* What the file takes for a URL, more or less; the rows say how much it was. */
+enum { DISK_BYTES_PER_URL = 66 };
+/* Rows with so many URLs take minutes: they say what they need, and how far they are. */
+enum { LONG_URLS = 100000000, PROGRESS_TIMES = 20 };
 
 static const struct crawl_report_column columns[] = {
     {"push ns", "push_loop_ns", "%.0f"},    {"write ns", "push_housekeeper_ns", "%.0f"},
@@ -36,9 +44,11 @@ static const struct crawl_report_column whale_columns[] = {
 
 struct disk_bench {
     struct crawl_alone alone;
-    char directory[64], path[80];
+    char directory[CRAWL_WEB_DIRECTORY_BYTES], path[CRAWL_WEB_PATH_BYTES];
     bool on_disk, is_full;
     uint64_t pushed, popped;
+    uint64_t expected; /* URLs, of a long row; 0: it tells no progress */
+    uint64_t told;     /* times */
     uint64_t last[SMALL_HOSTS + 1]; /* by host: the number of the URL taken last */
     uint32_t left[SMALL_HOSTS + 1]; /* URLs that wait */
     double push_ns, write_ns, pop_ns, read_ns;
@@ -73,8 +83,7 @@ static struct disk_bench *begin(uint64_t frontier_bytes, bool on_disk)
     tuning->fixed.memory.frontier_bytes = frontier_bytes;
     tuning->fixed.state.spill = on_disk;
     bench->on_disk = on_disk;
-    snprintf(bench->directory, sizeof bench->directory, "/tmp/bench_disk.XXXXXX");
-    if (!mkdtemp(bench->directory))
+    if (!crawl_web_make_directory("bench_disk", bench->directory))
         return NULL;
     snprintf(bench->path, sizeof bench->path, "%s/slots", bench->directory);
     if (!crawl_alone_open(&bench->alone, on_disk ? bench->path : NULL)) {
@@ -157,6 +166,16 @@ static bool visit(struct disk_bench *bench, struct host *host)
     return good;
 }
 
+static void tell_progress(struct disk_bench *bench)
+{
+    if (!bench->expected || (bench->pushed + bench->popped) * PROGRESS_TIMES / (2 * bench->expected) <= bench->told)
+        return;
+    bench->told++;
+    fprintf(stderr, "bench_crawl: disk: %llu of %llu million URLs pushed, %llu million taken\n",
+            (unsigned long long)bench->pushed / 1000000, (unsigned long long)bench->expected / 1000000,
+            (unsigned long long)bench->popped / 1000000);
+}
+
 /* Whole turns. The time that it takes to think of URLs is not counted. */
 static bool push_many(struct disk_bench *bench, uint64_t count)
 {
@@ -170,6 +189,7 @@ static bool push_many(struct disk_bench *bench, uint64_t count)
             bench->is_full |= !push(bench, &made[i]);
         bench->push_ns += cpu_ns() - begin_ns;
         turn(bench, &bench->push_ns, &bench->write_ns);
+        tell_progress(bench);
     }
     return !bench->is_full;
 }
@@ -182,6 +202,7 @@ static bool pop_many(struct disk_bench *bench, uint64_t count)
     bench->pop_ns = bench->read_ns = 0;
     while (bench->popped < until && good && !bench->is_full) {
         turn(bench, &bench->pop_ns, &bench->read_ns);
+        tell_progress(bench);
         double begin_ns = cpu_ns();
         struct host *host;
         while (bench->popped < until && good && (host = frontier_take(&bench->alone.loop, bench->alone.now_ns)))
@@ -204,32 +225,60 @@ struct grown {
     bool on_disk;
 };
 
-/* Pushes all URLs, in two steps, and takes them. The first step is a tenth: what RSS is compared with. */
-static bool measure(struct crawl_report *report, const struct grown *grown)
+static const char *name_of(const struct grown *grown, char name[64])
 {
-    char name[64];
-    struct disk_bench *bench = begin(grown->frontier_bytes, grown->on_disk);
-    if (!bench)
-        return false;
-    bool good = push_many(bench, grown->urls / 10);
+    snprintf(name, 64, "%g million URLs, %llu MiB%s", (double)grown->urls / 1e6,
+             (unsigned long long)grown->frontier_bytes >> 20, grown->on_disk ? "" : ", all in memory");
+    return name;
+}
+
+/* False, with a message, if the disk has no room for them. A long row says what it needs in any case. */
+static bool has_room(const struct disk_bench *bench, const struct grown *grown)
+{
+    struct statvfs disk;
+    double need_gb = (double)grown->urls * DISK_BYTES_PER_URL / 1e9;
+    if (!grown->on_disk || statvfs(bench->directory, &disk) != 0)
+        return true;
+    double free_gb = (double)disk.f_bavail * (double)disk.f_frsize / 1e9;
+    if (grown->urls >= LONG_URLS || free_gb < need_gb)
+        fprintf(stderr, "bench_crawl: disk: %g million URLs need some %.0f GB in %s, where %.0f GB are free\n",
+                (double)grown->urls / 1e6, need_gb, bench->directory, free_gb);
+    return free_gb >= need_gb;
+}
+
+/* Pushes all URLs, in two steps, and takes them. The first step is a tenth: what RSS is compared with. */
+static bool run_grown(struct disk_bench *bench, const struct grown *grown, double values[8])
+{
+    bool good = has_room(bench, grown) && push_many(bench, grown->urls / 10);
     double first_mb = rss_megabytes();
     good = good && push_many(bench, grown->urls - grown->urls / 10);
     double push_ns = bench->push_ns, write_ns = bench->write_ns, rss_mb = rss_megabytes();
-    double stowed = (double)on_disk(bench);
-    double count = (double)bench->pushed;
+    double stowed = (double)on_disk(bench), count = (double)bench->pushed;
     good = good && pop_many(bench, bench->pushed);
     for (unsigned i = 0; i < HOSTS; i++)
         good = good && bench->left[i] == 0;
     double file_mb = (double)slots_count(&bench->alone.frontier.slots).begun * SLOTS_BYTES_SMALL / 1e6;
-    snprintf(name, sizeof name, "%llu million URLs, %llu MiB%s", (unsigned long long)grown->urls / 1000000,
-             (unsigned long long)grown->frontier_bytes >> 20, grown->on_disk ? "" : ", all in memory");
-    crawl_report_add(report, name,
-                     (const double[]){push_ns / count / 0.9, write_ns / count / 0.9, bench->pop_ns / count,
-                                      bench->read_ns / count, stowed / count, rss_mb, rss_mb / first_mb,
-                                      grown->on_disk ? file_mb : 0});
+    const double found[8] = {push_ns / count / 0.9,   write_ns / count / 0.9, bench->pop_ns / count,
+                             bench->read_ns / count,  stowed / count,         rss_mb,
+                             rss_mb / first_mb,       grown->on_disk ? file_mb : 0};
+    memcpy(values, found, sizeof found);
+    return good;
+}
+
+static bool measure(struct crawl_report *report, const struct grown *grown)
+{
+    char name[64];
+    double values[8];
+    struct disk_bench *bench = begin(grown->frontier_bytes, grown->on_disk);
+    if (!bench)
+        return false;
+    bench->expected = grown->urls >= LONG_URLS ? grown->urls : 0;
+    bool good = run_grown(bench, grown, values);
     finish(bench);
-    if (!good)
-        fprintf(stderr, "bench_crawl: %s: out of order, or no room\n", name);
+    if (good)
+        crawl_report_add(report, name_of(grown, name), values);
+    else
+        fprintf(stderr, "bench_crawl: %s: out of order, or no room\n", name_of(grown, name));
     return good;
 }
 
@@ -276,13 +325,17 @@ static double run_scene(const struct scene *scene, uint64_t *lost)
     return good ? (double)pages : -1;
 }
 
-static bool measure_whale(struct crawl_report *report, uint64_t whale)
+static bool measure_whale(const struct crawl_settings *settings, struct crawl_report *report)
 {
+    uint64_t whale = settings->is_quick ? 4000000 : 10000000;
     const struct scene scenes[] = {{"10,000 hosts alone", 0, true},
                                    {"beside a long queue on disk", whale, true},
                                    {"beside a long queue in memory", whale, false}};
     double alone = 0;
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+    bool is_wanted = false;
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++)
+        is_wanted |= crawl_filter_wants(&settings->filter, scenes[i].name);
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0] && is_wanted; i++) {
         uint64_t lost = 0;
         double pages = run_scene(&scenes[i], &lost);
         if (pages < 0)
@@ -294,14 +347,25 @@ static bool measure_whale(struct crawl_report *report, uint64_t whale)
     return true;
 }
 
-bool crawl_disk(const struct crawl_settings *settings, struct crawl_report *report)
+static bool measure_sizes(const struct crawl_settings *settings, struct crawl_report *report)
 {
-    static struct crawl_report whales;
     const uint64_t million = 1000000;
     const struct grown sizes[] = {{2 * million, BUDGET, true},
                                   {2 * million, 1 << 30, false},
-                                  {20 * million, BUDGET, true},
-                                  {200 * million, BUDGET, true}};
+                                  {settings->is_quick ? 0 : 20 * million, BUDGET, true},
+                                  {settings->urls, BUDGET, true}};
+    bool good = true;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0] && good; s++) {
+        char name[64];
+        if (sizes[s].urls && crawl_filter_wants(&settings->filter, name_of(&sizes[s], name)))
+            good = measure(report, &sizes[s]);
+    }
+    return good;
+}
+
+bool crawl_disk(const struct crawl_settings *settings, struct crawl_report *report)
+{
+    static struct crawl_report whales, seeds;
     report->title = "Long queues on disk: 1,000 hosts, the frontier alone";
     report->columns = columns;
     report->column_count = sizeof columns / sizeof columns[0];
@@ -309,11 +373,9 @@ bool crawl_disk(const struct crawl_settings *settings, struct crawl_report *repo
     whales.columns = whale_columns;
     whales.column_count = sizeof whale_columns / sizeof whale_columns[0];
     report->below = &whales;
+    whales.below = &seeds;
     bool good = true;
-    for (unsigned i = 0; i < settings->repeats && good; i++) {
-        for (size_t s = 0; s < (settings->is_quick ? 2 : 4) && good; s++)
-            good = measure(report, &sizes[s]);
-        good = good && measure_whale(&whales, settings->is_quick ? 4 * million : 10 * million);
-    }
+    for (unsigned i = 0; i < settings->repeats && good; i++)
+        good = measure_sizes(settings, report) && measure_whale(settings, &whales) && crawl_seeds(settings, &seeds);
     return good;
 }

@@ -13,6 +13,7 @@ static const struct crawl_report_column of_crawls[CRAWL_COLUMN_COUNT] = {
     [CRAWL_COLUMN_ENTERS] = {"enters/page", "ring_enters_per_page", "%.4f"},
     [CRAWL_COLUMN_OF_FIRST] = {"of first", "rate_by_first_row", "%.2f"},
     [CRAWL_COLUMN_LOST] = {"lost CAS", "lost_races", "%.0f"},
+    [CRAWL_COLUMN_ON_DISK] = {"on disk", "share_on_disk", "%.3f"},
 };
 
 static const struct crawl_report_column *columns_of(const struct crawl_report *report)
@@ -65,6 +66,8 @@ void crawl_report_add_run(struct crawl_report *report, const char *name, const s
     series_add(&row->columns[CRAWL_COLUMN_PEAK], (double)run->peak_bytes / 1e6);
     series_add(&row->columns[CRAWL_COLUMN_ENTERS], run->enters / pages);
     series_add(&row->columns[CRAWL_COLUMN_LOST], run->lost_races);
+    if (run->urls_in > 0)
+        series_add(&row->columns[CRAWL_COLUMN_ON_DISK], run->on_disk / run->urls_in);
 }
 
 void crawl_report_add_peer(struct crawl_report *report, const char *name,
@@ -79,40 +82,71 @@ void crawl_report_add_peer(struct crawl_report *report, const char *name,
     series_add(&row->columns[CRAWL_COLUMN_PEAK], (double)peer->peak_bytes / 1e6);
 }
 
-static void print_cell(FILE *out, const char *format, double value)
+/* In the column's format; returns `text`. */
+static const char *write_value(char text[32], const char *format, double value)
 {
-    char text[32];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(text, sizeof text, format, value);
+    snprintf(text, 32, format, value);
 #pragma GCC diagnostic pop
-    fprintf(out, " %11s", text);
+    return text;
 }
 
-void crawl_report_print(const struct crawl_report *report, FILE *out)
+static void print_cell(FILE *out, const char *format, const struct series *series, bool with_spread)
 {
-    const struct crawl_report_column *columns = columns_of(report);
-    unsigned count = column_count(report);
-    fprintf(out, "%s\n%-34s %11s %19s", report->title, "", columns[0].head, "[least most]");
-    for (unsigned c = 1; c < count; c++)
-        fprintf(out, " %11s", columns[c].head);
+    char median[32], least[32], most[32];
+    struct series_spread spread = series_spread(series);
+    fprintf(out, " %11s", series->count ? write_value(median, format, spread.median) : "-");
+    if (with_spread)
+        fprintf(out, " [%8s %8s]", write_value(least, format, spread.least), write_value(most, format, spread.most));
+}
+
+/* Of the first column: the longest name. */
+static int name_width(const struct crawl_report *report)
+{
+    int width = 34;
+    for (unsigned i = 0; i < report->count; i++) {
+        int len = (int)strlen(report->rows[i].name);
+        width = len > width ? len : width;
+    }
+    return width;
+}
+
+static bool has_spread(const struct crawl_report *report, unsigned c)
+{
+    return c == 0 || c < report->spread_columns;
+}
+
+static void print_head(const struct crawl_report *report, int width, FILE *out)
+{
+    fprintf(out, "%s\n%-*s", report->title, width, "");
+    for (unsigned c = 0; c < column_count(report); c++) {
+        fprintf(out, " %11s", columns_of(report)[c].head);
+        if (has_spread(report, c))
+            fprintf(out, " %19s", "[least most]");
+    }
     fprintf(out, "\n");
+}
+
+static void print_table(const struct crawl_report *report, FILE *out)
+{
+    int width = name_width(report);
+    print_head(report, width, out);
     for (unsigned i = 0; i < report->count; i++) {
         const struct crawl_report_row *row = &report->rows[i];
-        fprintf(out, "%-34s", row->name);
-        for (unsigned c = 0; c < count && row->columns[0].count; c++) {
-            struct series_spread spread = series_spread(&row->columns[c]);
-            if (row->columns[c].count == 0)
-                fprintf(out, " %11s", "-");
-            else
-                print_cell(out, columns[c].format, spread.median);
-            if (c == 0)
-                fprintf(out, " [%8.0f %8.0f]", spread.least, spread.most);
-        }
+        fprintf(out, "%-*s", width, row->name);
+        for (unsigned c = 0; c < column_count(report) && row->columns[0].count; c++)
+            print_cell(out, columns_of(report)[c].format, &row->columns[c], has_spread(report, c));
         fprintf(out, "%s%s\n", row->note ? "  " : "", row->note ? row->note : "");
     }
     fprintf(out, "\n");
     fflush(out);
+}
+
+void crawl_report_print(const struct crawl_report *report, FILE *out)
+{
+    if (report->count) /* --filter may have left out all rows */
+        print_table(report, out);
     if (report->below)
         crawl_report_print(report->below, out);
 }

@@ -21,11 +21,12 @@ enum crawl_column {
     CRAWL_COLUMN_ENTERS,   /* calls of the kernel by the ring, per page */
     CRAWL_COLUMN_OF_FIRST, /* rate by that of the report's first row in the same round */
     CRAWL_COLUMN_LOST,     /* compare-and-swaps that failed */
+    CRAWL_COLUMN_ON_DISK,  /* share of the URLs that waited on disk */
     CRAWL_COLUMN_COUNT,
 };
 
 struct crawl_report_row {
-    char name[64];
+    char name[96];
     const char *note; /* why there are no figures, or what to know about them; NULL: nothing */
     struct series columns[CRAWL_COLUMN_COUNT];
 };
@@ -38,6 +39,7 @@ struct crawl_report {
     const char *title;
     const struct crawl_report_column *columns; /* NULL: enum crawl_column */
     unsigned column_count;                     /* at most CRAWL_COLUMN_COUNT */
+    unsigned spread_columns; /* the table shows least and most beside so many medians; 0 stands for 1 */
     struct crawl_report_row rows[CRAWL_REPORT_ROWS_MAX];
     unsigned count;
     double first_rate;          /* of the round */

@@ -23,9 +23,14 @@ static bool write_tuning(const struct crawl_web *web, const struct crawl_run_opt
     FILE *file = fopen(crawl_web_path(web, "tuning.ini", path), "we");
     if (!file)
         return false;
-    fprintf(file, "%s[net]\ndns-servers = 127.0.0.1:%u\n", every_run, web->dns_port);
-    fprintf(file, "[status]\ninterval = %us\n", options->seconds_max ? options->seconds_max / 2 : 86400);
-    fprintf(file, "[crawl]\nmax-pages = %u\n%s", options->pages_max, options->tuning);
+    char text[4096];
+    unsigned status_s = options->seconds_max ? options->seconds_max / 2 : 86400;
+    snprintf(text, sizeof text, "%s[net]\ndns-servers = 127.0.0.1:%u\n[status]\ninterval = %us\n[crawl]\nmax-pages = %u\n%s",
+             every_run, web->dns_port, status_s, options->pages_max, options->tuning);
+    if (options->build)
+        crawl_build_write(options->build, text, file);
+    else
+        fputs(text, file);
     return fclose(file) == 0;
 }
 
@@ -59,6 +64,8 @@ bool crawl_run_read(const char *directory, struct crawl_run *run)
     run->hosts = number_of(text, "hosts");
     run->queued = number_of(text, "queued");
     run->urls_in = number_of(text, "urls_in");
+    double spilled = number_of(text, "urls_spilled"), stowed = number_of(text, "urls_stowed");
+    run->on_disk = spilled > stowed ? spilled : stowed;
     run->failed = number_of(text, "urls_out") - number_of(text, "done");
     run->is_complete = strstr(text, "\"end\": \"complete\"");
     return run->pages > 0;
@@ -87,7 +94,7 @@ bool crawl_run(const struct crawl_web *web, const struct crawl_run_options *opti
     char program[CRAWL_WEB_PATH_BYTES + 16], tuning[CRAWL_WEB_PATH_BYTES], directory[CRAWL_WEB_PATH_BYTES],
         seeds[CRAWL_WEB_PATH_BYTES], threads[16], seconds[16];
     static struct process_result result;
-    snprintf(program, sizeof program, "%s/lycosa", web->programs);
+    snprintf(program, sizeof program, "%s/lycosa", options->build ? options->build->directory : web->programs);
     snprintf(threads, sizeof threads, "%u", options->threads ? options->threads : 1);
     snprintf(seconds, sizeof seconds, "%u", options->seconds_max ? options->seconds_max : 86400);
     crawl_web_path(web, "tuning.ini", tuning);
@@ -107,13 +114,17 @@ bool crawl_run(const struct crawl_web *web, const struct crawl_run_options *opti
                          NULL};
     /* One loop: its housekeeper shares the processor with it, so that the server has the other to itself. */
     struct process_options how = {
-        .arguments = arguments, .cpu = options->threads > 1 ? PROCESS_ANY_CPU : 0, .takes_errors = true};
+        .arguments = arguments,
+        .cpu = options->threads > 1 ? PROCESS_ANY_CPU : 0,
+        .takes_errors = true,
+        .watches_memory = options->watches_memory};
     *run = (struct crawl_run){0};
     bool good = write_tuning(web, options) && process_run(&how, &result) && crawl_run_read(directory, run);
     run->late_rate = options->seconds_max > 1 ? late_rate(run, result.output) : 0;
     run->user_s = result.user_s;
     run->system_s = result.system_s;
     run->peak_bytes = result.peak_bytes;
+    run->anonymous_bytes = result.anonymous_bytes;
     remove_crawl(web);
     if (!good)
         fprintf(stderr, "bench_crawl: the crawl failed: %s\n", result.output);

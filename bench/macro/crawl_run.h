@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "macro/crawl_build.h"
 #include "macro/crawl_web.h"
 
 struct crawl_run_options {
@@ -12,6 +13,8 @@ struct crawl_run_options {
     unsigned threads;     /* 0 stands for 1 */
     unsigned seconds_max; /* the crawl ends itself; 0: when all is fetched */
     unsigned pages_max;   /* the same after so many pages; 0: no limit */
+    const struct crawl_build *build; /* whose lycosa it is; NULL: that of the web's programs */
+    bool watches_memory;             /* crawl_run.anonymous_bytes */
 };
 
 /* What the loops share: a key of summary.json's "lost_races_by" each. */
@@ -25,10 +28,13 @@ struct crawl_run {
     double user_s, system_s;
     double cpu_s; /* of both, what summary.json tells: without the set-up */
     uint64_t peak_bytes;
+    uint64_t anonymous_bytes; /* the same without pages of files, if it was watched */
     double enters;     /* calls of the kernel by the rings */
     double lost_races; /* compare-and-swaps that failed */
     double lost_races_by[CRAWL_RUN_SHARED];
     double visits, hosts, queued, urls_in, failed;
+    /* Of urls_in, those that waited on disk, at least: without room in memory, or in a long queue. Some do both. */
+    double on_disk;
     double late_rate; /* pages per second in the second half of a run with seconds_max */
     bool is_complete;
 };

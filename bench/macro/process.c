@@ -40,12 +40,26 @@ static void become(const struct process_options *options, int output)
     _exit(127);
 }
 
-/* Ends the child when its time is over. */
+/* Ends the child when its time is over, and looks at its memory meanwhile. */
 struct limit {
     pid_t child;
     uint64_t end_ns; /* 0: none */
-    bool is_cut;
+    bool is_cut, watches_memory;
+    uint64_t anonymous_bytes;
 };
+
+static void look_at_memory(struct limit *limit)
+{
+    char path[64], line[256];
+    unsigned long kilobytes;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)limit->child);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "RssAnon: %lu kB", &kilobytes) == 1 && kilobytes * 1024 > limit->anonymous_bytes)
+            limit->anonymous_bytes = kilobytes * 1024;
+    if (file)
+        fclose(file);
+}
 
 static void enforce(struct limit *limit, uint64_t now_ns)
 {
@@ -65,6 +79,8 @@ static void read_output(int fd, char *output, struct limit *limit)
         struct pollfd watched = {.fd = fd, .events = POLLIN};
         int ready = poll(&watched, 1, 20);
         enforce(limit, clock_now_ns());
+        if (limit->watches_memory)
+            look_at_memory(limit);
         if (ready <= 0)
             continue;
         bool has_room = len + 1 < PROCESS_OUTPUT_BYTES;
@@ -93,6 +109,7 @@ static void wait_for(struct limit *limit, struct process_result *result)
     result->system_s = seconds_of(usage.ru_stime);
     result->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
     result->is_cut = limit->is_cut;
+    result->anonymous_bytes = limit->anonymous_bytes;
 }
 
 bool process_run(const struct process_options *options, struct process_result *result)
@@ -105,7 +122,7 @@ bool process_run(const struct process_options *options, struct process_result *r
         return false;
     }
     uint64_t begin_ns = clock_now_ns();
-    struct limit limit = {.child = fork()};
+    struct limit limit = {.child = fork(), .watches_memory = options->watches_memory};
     if (limit.child == 0)
         become(options, ends[1]);
     if (options->seconds_max > 0)

@@ -17,6 +17,7 @@ struct process_options {
     bool is_quiet;          /* its standard error goes nowhere */
     bool answers_by_code;   /* its exit code is for the caller to judge: no message about it */
     bool takes_errors;      /* its standard error goes where its output does */
+    bool watches_memory;    /* process_result.anonymous_bytes, looked at every 20 ms */
 };
 
 struct process_result {
@@ -25,6 +26,7 @@ struct process_result {
     double seconds;
     double user_s, system_s;
     uint64_t peak_bytes;
+    uint64_t anonymous_bytes; /* most that it was seen to have beside pages of files */
     char output[PROCESS_OUTPUT_BYTES]; /* the beginning of what it printed, terminated */
 };
 

@@ -21,7 +21,7 @@ static int compare(const void *a, const void *b)
 double series_median(double *values, unsigned count)
 {
     qsort(values, count, sizeof *values, compare);
-    return values[count / 2];
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 struct series_spread series_spread(const struct series *series)
