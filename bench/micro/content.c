@@ -3,6 +3,7 @@
  * rounds. */
 #include "micro/content.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -12,8 +13,11 @@
 #include <unistd.h>
 
 #include "lockfree/clock.h"
+#include "micro/pages.h"
 
 #define ROUNDS_MAX 1000
+/* Rows that are registered a second time, for websim's pages. */
+enum { COPIES_MAX = 64, NAME_BYTES = 64 };
 
 struct settings {
     const char *filter, *json, *corpora;
@@ -35,6 +39,25 @@ void content_register(struct content_row *row)
 {
     *last = row;
     last = &row->next;
+}
+
+void content_register_pages(struct content_row *rows, size_t count)
+{
+    static struct content_row copies[COPIES_MAX];
+    static char names[COPIES_MAX][NAME_BYTES];
+    static size_t used;
+    for (size_t i = 0; i < count; i++) {
+        const char *slash = strchr(rows[i].name, '/');
+        assert(used < COPIES_MAX && slash);
+        struct content_row *copy = &copies[used];
+        *copy = rows[i];
+        copy->of_websim = true;
+        copy->target = 0;
+        snprintf(names[used], NAME_BYTES, "%.*s/websim %s", (int)(slash - rows[i].name), rows[i].name, slash + 1);
+        copy->name = names[used++];
+        content_register(&rows[i]);
+        content_register(copy);
+    }
 }
 
 static bool corpus_path(char path[1024], const char *relative)
@@ -76,6 +99,47 @@ bool content_each_file(const char *folder, void (*visit)(void *context, const ch
     }
     free(entries);
     return true;
+}
+
+/* Whose visitor it is, and how many pages it had. */
+struct visitor {
+    void (*visit)(void *context, char *page, size_t len);
+    void *context;
+    size_t count;
+};
+
+static void give_page(struct visitor *visitor, char *page, size_t len)
+{
+    if (page && visitor->count++ < CONTENT_PAGES_MAX)
+        visitor->visit(visitor->context, page, len);
+    else
+        free(page);
+}
+
+static void give_file(void *context, const char *relative)
+{
+    size_t len = 0;
+    char *page = content_read(relative, &len);
+    give_page(context, page, len);
+}
+
+static void give_copy(void *context, const char *html, size_t len)
+{
+    char *page = malloc(len + 1);
+    memcpy(page, html, len);
+    page[len] = '\0';
+    give_page(context, page, len);
+}
+
+bool content_each_page(const struct content_row *row, void (*visit)(void *context, char *page, size_t len),
+                       void *context)
+{
+    struct visitor visitor = {.visit = visit, .context = context};
+    if (row->of_websim)
+        pages_each_of_websim(give_copy, &visitor);
+    else
+        content_each_file("html", give_file, &visitor);
+    return visitor.count > 0;
 }
 
 static double figure_of(const struct content_row *row, uint64_t passes, uint64_t ns)
@@ -146,12 +210,14 @@ static const char *verdict(const struct result *result)
 static void print_result(const struct result *result)
 {
     const struct content_row *row = result->row;
-    char target[32] = "";
+    char target[32] = "", each[32] = "";
     if (row->target > 0)
         snprintf(target, sizeof target, "%s %.0f %s",
                  row->unit == CONTENT_NS_PER_ITEM ? "<=" : ">=", row->target, verdict(result));
-    printf("%-28s %-8s %10.1f %-7s %9.1f .. %-9.1f %-14s %s\n", row->name, role_name(row->role),
-           median(result), unit_name(row->unit), result->figures[0], result->figures[result->count - 1],
+    if (row->unit == CONTENT_MB_PER_SECOND && row->items > 1)
+        snprintf(each, sizeof each, "%.2f us/item", (double)row->bytes / (double)row->items / median(result));
+    printf("%-30s %-8s %10.1f %-7s %9.1f .. %-9.1f %-16s %-14s %s\n", row->name, role_name(row->role),
+           median(result), unit_name(row->unit), result->figures[0], result->figures[result->count - 1], each,
            target, row->what);
     fflush(stdout);
 }
@@ -221,7 +287,7 @@ static unsigned begin_group(struct result *results, struct content_row *row)
         if (!is_wanted(row) || (count && !same_group(row, results[0].row)))
             continue;
         if (!row->begin(row)) {
-            printf("%-28s skipped: its input is absent\n", row->name);
+            printf("%-30s skipped: its input is absent\n", row->name);
             continue;
         }
         results[count] = (struct result){.row = row};

@@ -11,6 +11,8 @@
 enum content_unit { CONTENT_NS_PER_ITEM, CONTENT_MB_PER_SECOND };
 enum content_role { CONTENT_OURS, CONTENT_PEER, CONTENT_BASELINE };
 
+enum { CONTENT_PAGES_MAX = 1024 };
+
 struct content_row {
     const char *name; /* "url/resolve"; a peer's row: "url/lexbor" */
     const char *what; /* one line: what a pass does */
@@ -25,14 +27,22 @@ struct content_row {
     void (*finish)(struct content_row *row);
     void *context;
     uint64_t items, bytes;
+    bool of_websim; /* the row's pages are websim's */
     struct content_row *next; /* the frame's own */
 };
 
 void content_register(struct content_row *row);
+/* Rows whose input is content_each_page: each is registered twice, the second time for websim's pages, with "websim " before
+ * the last part of its name. */
+void content_register_pages(struct content_row *rows, size_t count);
 
 /* The whole of a file below the corpora's folder (--corpora, ../shared/corpora unless told), malloc'ed, NUL
  * after its end; NULL where it is absent. */
 char *content_read(const char *relative, size_t *len);
+/* Calls `visit` for each page of the row's kind: those of the corpora, at most CONTENT_PAGES_MAX, or websim's. The text, NUL
+ * after its end, is malloc'ed, and the visitor's. False where there is none. */
+bool content_each_page(const struct content_row *row, void (*visit)(void *context, char *page, size_t len),
+                       void *context);
 /* Calls `visit` for each regular file in a folder of the corpora, in the order of names; false where
  * absent. */
 bool content_each_file(const char *folder, void (*visit)(void *context, const char *relative), void *context);

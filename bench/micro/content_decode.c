@@ -16,13 +16,12 @@
 
 #include "engine/content/decode.h"
 
-#define PAGES_MAX   256
 #define CHUNK_BYTES 16384 /* as much as one receive gives */
 
 enum packing { GZIP, BROTLI, ZSTD };
 
 struct corpus {
-    struct slice pages[PAGES_MAX], packed[PAGES_MAX];
+    struct slice pages[CONTENT_PAGES_MAX], packed[CONTENT_PAGES_MAX];
     size_t count, largest;
     char *out;
     struct decode *decode;
@@ -31,12 +30,10 @@ struct corpus {
     ZSTD_DCtx *zstd;
 };
 
-static void add_page(void *context, const char *relative)
+static void add_page(void *context, char *page, size_t len)
 {
     struct corpus *corpus = context;
-    struct slice *page = &corpus->pages[corpus->count];
-    if (corpus->count < PAGES_MAX && (page->ptr = content_read(relative, &page->len)) != NULL)
-        corpus->count++;
+    corpus->pages[corpus->count++] = (struct slice){page, len};
 }
 
 /* At the levels that servers use. 0 if this build has no such encoder. */
@@ -63,7 +60,7 @@ static bool begin(struct content_row *row, enum packing packing)
 {
     struct corpus *corpus = calloc(1, sizeof(*corpus));
     row->context = corpus;
-    if (!content_each_file("html", add_page, corpus) || corpus->count == 0)
+    if (!content_each_page(row, add_page, corpus) || corpus->count == 0)
         return false;
     row->items = corpus->count;
     row->bytes = 0;
@@ -261,6 +258,5 @@ static struct content_row rows[] = {
 
 __attribute__((constructor)) static void register_rows(void)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        content_register(&rows[i]);
+    content_register_pages(rows, sizeof(rows) / sizeof(rows[0]));
 }

@@ -12,29 +12,22 @@
 #include "engine/content/simhash.h"
 #include "engine/url/hash.h"
 
-enum { PAGES_MAX = 256 };
-
 struct corpus {
     char *text; /* all pages in one */
     size_t len;
-    size_t ends[PAGES_MAX]; /* where each page ends in it */
+    size_t ends[CONTENT_PAGES_MAX]; /* where each page ends in it */
     unsigned pages;
     char *out;
     iconv_t iconv;
 };
 
-static void add_page(void *context, const char *relative)
+static void add_page(void *context, char *page, size_t len)
 {
     struct corpus *corpus = context;
-    size_t len;
-    char *page = content_read(relative, &len);
-    if (!page)
-        return;
     corpus->text = realloc(corpus->text, corpus->len + len);
     memcpy(corpus->text + corpus->len, page, len);
     corpus->len += len;
-    if (corpus->pages < PAGES_MAX)
-        corpus->ends[corpus->pages++] = corpus->len;
+    corpus->ends[corpus->pages++] = corpus->len;
     free(page);
 }
 
@@ -42,11 +35,11 @@ static bool begin(struct content_row *row)
 {
     struct corpus *corpus = calloc(1, sizeof(*corpus));
     row->context = corpus;
-    if (!content_each_file("html", add_page, corpus) || corpus->len == 0)
+    if (!content_each_page(row, add_page, corpus) || corpus->len == 0)
         return false;
     corpus->out = malloc(encoding_utf8_bytes_max(corpus->len));
     corpus->iconv = iconv_open("UTF-8", "WINDOWS-1251");
-    row->items = 1;
+    row->items = corpus->pages;
     row->bytes = corpus->len;
     return true;
 }
@@ -224,6 +217,5 @@ static struct content_row rows[] = {
 
 __attribute__((constructor)) static void register_rows(void)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        content_register(&rows[i]);
+    content_register_pages(rows, sizeof(rows) / sizeof(rows[0]));
 }

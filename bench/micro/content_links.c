@@ -1,4 +1,4 @@
-/* links: all links of real pages, the pages one after another as a loop would read them. */
+/* links: all links of pages, the pages one after another as a loop would read them. */
 #include "micro/content.h"
 
 #include <stdlib.h>
@@ -12,29 +12,26 @@
 #endif
 
 #define TARGET_MB_PER_SECOND 1500
-#define PAGES_MAX            256
 #define LINKS_MAX            10000
 
 struct corpus {
-    struct slice pages[PAGES_MAX];
+    struct slice pages[CONTENT_PAGES_MAX];
     size_t count;
     struct link found[LINKS_MAX];
     char text[LINKS_MAX * LINKS_TEXT_PER_LINK];
 };
 
-static void add_page(void *context, const char *relative)
+static void add_page(void *context, char *page, size_t len)
 {
     struct corpus *corpus = context;
-    struct slice *page = &corpus->pages[corpus->count];
-    if (corpus->count < PAGES_MAX && (page->ptr = content_read(relative, &page->len)) != NULL)
-        corpus->count++;
+    corpus->pages[corpus->count++] = (struct slice){page, len};
 }
 
 static bool begin(struct content_row *row)
 {
     struct corpus *corpus = calloc(1, sizeof(*corpus));
     row->context = corpus;
-    if (!content_each_file("html", add_page, corpus) || corpus->count == 0)
+    if (!content_each_page(row, add_page, corpus) || corpus->count == 0)
         return false;
     row->items = corpus->count;
     row->bytes = 0;
@@ -171,10 +168,8 @@ static struct content_row lexbor_rows[] = {
 
 __attribute__((constructor)) static void register_rows(void)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        content_register(&rows[i]);
+    content_register_pages(rows, sizeof(rows) / sizeof(rows[0]));
 #ifdef HAVE_LEXBOR
-    for (size_t i = 0; i < sizeof(lexbor_rows) / sizeof(lexbor_rows[0]); i++)
-        content_register(&lexbor_rows[i]);
+    content_register_pages(lexbor_rows, sizeof(lexbor_rows) / sizeof(lexbor_rows[0]));
 #endif
 }

@@ -1,4 +1,4 @@
-/* text: title and text of real pages, the pages one after another as a loop would read them. */
+/* text: title and text of pages, the pages one after another as a loop would read them. */
 #include "micro/content.h"
 
 #include <stdlib.h>
@@ -6,20 +6,17 @@
 #include "engine/content/fingerprint.h"
 #include "engine/content/text.h"
 
-#define PAGES_MAX 256
 
 struct corpus {
-    struct slice pages[PAGES_MAX];
+    struct slice pages[CONTENT_PAGES_MAX];
     size_t count;
     char *room; /* for the longest page */
 };
 
-static void add_page(void *context, const char *relative)
+static void add_page(void *context, char *page, size_t len)
 {
     struct corpus *corpus = context;
-    struct slice *page = &corpus->pages[corpus->count];
-    if (corpus->count < PAGES_MAX && (page->ptr = content_read(relative, &page->len)) != NULL)
-        corpus->count++;
+    corpus->pages[corpus->count++] = (struct slice){page, len};
 }
 
 static bool begin(struct content_row *row)
@@ -27,7 +24,7 @@ static bool begin(struct content_row *row)
     struct corpus *corpus = calloc(1, sizeof(*corpus));
     size_t longest = 0;
     row->context = corpus;
-    if (!content_each_file("html", add_page, corpus) || corpus->count == 0)
+    if (!content_each_page(row, add_page, corpus) || corpus->count == 0)
         return false;
     row->items = corpus->count;
     row->bytes = 0;
@@ -98,6 +95,5 @@ static struct content_row rows[] = {
 
 __attribute__((constructor)) static void register_rows(void)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        content_register(&rows[i]);
+    content_register_pages(rows, sizeof(rows) / sizeof(rows[0]));
 }

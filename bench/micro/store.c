@@ -2,9 +2,10 @@
  *
  *     bench_store [--corpora DIR] [--page BYTES] [--rounds N] [--only NAME]
  *
- * Pages are pieces of real ones (../shared/corpora/html). A row stores all of them: both digests, the headers of two
- * records, and their compression; what the housekeeper does with the blocks is not counted. Rows take turns, so that a
- * noisy moment hits all of them; the figure is the least of all rounds, by processor time of the thread. */
+ * Pages are pieces of real ones (../shared/corpora/html), and beside them websim's, whole. A row stores all of them: both
+ * digests, the headers of two records, and their compression; what the housekeeper does with the blocks is not counted.
+ * Rows take turns, so that a noisy moment hits all of them; the figure is the least of all rounds, by processor time of the
+ * thread. */
 #include <dirent.h>
 #include <getopt.h>
 #include <isa-l.h>
@@ -14,11 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <zstd.h>
 
 #include "engine/store/store.h"
 #include "lockfree/clock.h"
+#include "micro/pages.h"
 
-enum { PAGES_MAX = 512, HEAD_BYTES_MAX = 256, REQUEST_BYTES = 512 };
+enum { PAGES_MAX = PAGES_OF_WEBSIM, HEAD_BYTES_MAX = 256, REQUEST_BYTES = 512, PAGE_BYTES_MAX = 1 << 18 };
 
 struct page {
     char *memory;
@@ -26,8 +29,16 @@ struct page {
     char url[128], request[REQUEST_BYTES];
 };
 
-static struct page pages[PAGES_MAX];
-static unsigned page_count;
+enum { REAL, WEBSIM, KINDS };
+
+struct pages {
+    const char *name;
+    struct page all[PAGES_MAX];
+    unsigned count;
+    size_t bytes, longest;
+};
+
+static struct pages kinds[KINDS] = {{.name = "pieces of real pages"}, {.name = "websim's pages"}};
 static size_t page_bytes = 10240;
 static const char *corpora = "../shared/corpora", *only;
 static unsigned rounds = 9;
@@ -39,8 +50,9 @@ struct row {
     bool block_digest, dictionary;
     /* a library on its own: compresses the plain records as they are; NULL: the store */
     size_t (*peer)(struct slice record, char *out, size_t room);
-    double least_us;
-    double bytes;
+    struct {
+        double least_us, bytes;
+    } of[KINDS];
 };
 
 static uint64_t cpu_now_ns(void)
@@ -50,26 +62,30 @@ static uint64_t cpu_now_ns(void)
     return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static void add_page(const char *name, const char *text, size_t len)
+static void add_page(struct pages *pages, const char *name, struct slice text)
 {
-    struct page *it = &pages[page_count];
-    if (page_count == PAGES_MAX)
+    struct page *it = &pages->all[pages->count];
+    const unsigned number = pages->count;
+    const size_t len = text.len;
+    if (number == PAGES_MAX)
         return;
+    pages->bytes += len;
+    pages->longest = len > pages->longest ? len : pages->longest;
     it->memory = malloc(STORE_HEADROOM + HEAD_BYTES_MAX + len + STORE_TAILROOM);
     char *response = it->memory + STORE_HEADROOM;
     int head = snprintf(response, HEAD_BYTES_MAX,
                         "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Type: text/html; charset=utf-8\r\n"
                         "Content-Length: %zu\r\nConnection: keep-alive\r\n\r\n",
                         len);
-    memcpy(response + head, text, len);
-    int host = (int)(page_count % 32);
-    snprintf(it->url, sizeof it->url, "http://www.host%d.example/%.60s/%u", host, name, page_count);
+    memcpy(response + head, text.ptr, len);
+    int host = (int)(number % 32);
+    snprintf(it->url, sizeof it->url, "http://www.host%d.example/%.60s/%u", host, name, number);
     int request = snprintf(it->request, sizeof it->request,
                            "GET /%.60s/%u HTTP/1.1\r\nHost: www.host%d.example\r\n"
                            "User-Agent: lycosa/%s (+https://crawler.example/about)\r\n"
                            "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
                            "Accept-Encoding: gzip, deflate, br, zstd\r\n\r\n",
-                           name, page_count, host, LYCOSA_VERSION);
+                           name, number, host, LYCOSA_VERSION);
     it->page = (struct store_page){.url = slice_of(it->url),
                                    .request = {it->request, (size_t)request},
                                    .response = response,
@@ -77,10 +93,16 @@ static void add_page(const char *name, const char *text, size_t len)
                                    .body_len = len,
                                    .address = SLICE("127.0.0.1"),
                                    .date_us = clock_wall_us()};
-    page_count++;
+    pages->count++;
 }
 
-static bool load_pages(void)
+static void add_websim(void *context, const char *html, size_t len)
+{
+    if (len <= PAGE_BYTES_MAX)
+        add_page(context, "websim", (struct slice){html, len});
+}
+
+static void load_real(void)
 {
     char path[1024];
     struct dirent **entries;
@@ -91,13 +113,14 @@ static bool load_pages(void)
         FILE *file = entries[i]->d_name[0] == '.' ? NULL : fopen(path, "rb");
         char *text = malloc(page_bytes);
         while (file && fread(text, 1, page_bytes, file) == page_bytes)
-            add_page(entries[i]->d_name, text, page_bytes);
+            add_page(&kinds[REAL], entries[i]->d_name, (struct slice){text, page_bytes});
         if (file)
             fclose(file);
         free(text);
         free(entries[i]);
     }
-    return page_count > 0;
+    if (kinds[REAL].count == 0)
+        fprintf(stderr, "bench_store: no real pages below %s/html: websim's alone\n", corpora);
 }
 
 /* In the housekeeper's place; nothing is written. */
@@ -128,40 +151,47 @@ static void store_one(struct store *store, const struct store_page *from)
         abort();
 }
 
-static void pass(struct store *store, struct row *row)
+static void take_figure(struct row *row, int kind, uint64_t ns, uint64_t bytes)
+{
+    double us = (double)ns / 1000 / kinds[kind].count;
+    if (!row)
+        return;
+    row->of[kind].least_us = row->of[kind].least_us == 0 || us < row->of[kind].least_us ? us : row->of[kind].least_us;
+    row->of[kind].bytes = (double)bytes / kinds[kind].count;
+}
+
+/* All pages of a kind; `row` is NULL if it is for nothing. */
+static void pass(struct store *store, struct row *row, int kind)
 {
     uint64_t ns = 0, before_bytes = lf_load(&store->outlet.appended, relaxed);
-    for (unsigned i = 0; i < page_count; i++) {
+    const struct pages *pages = &kinds[kind];
+    for (unsigned i = 0; i < pages->count; i++) {
         uint64_t before = cpu_now_ns();
-        for (unsigned end = i + 16 < page_count ? i + 16 : page_count; i < end; i++)
-            store_one(store, &pages[i].page);
+        for (unsigned end = i + 16 < pages->count ? i + 16 : pages->count; i < end; i++)
+            store_one(store, &pages->all[i].page);
         ns += cpu_now_ns() - before;
         i--;
         drain(store);
     }
-    double us = (double)ns / 1000 / page_count;
-    row->least_us = row->least_us == 0 || us < row->least_us ? us : row->least_us;
-    row->bytes = (double)(lf_load(&store->outlet.appended, relaxed) - before_bytes) / page_count;
+    take_figure(row, kind, ns, lf_load(&store->outlet.appended, relaxed) - before_bytes);
 }
 
-static void train(struct store *store)
+static void train(struct store *store, int kind)
 {
-    struct row unused = {0};
     while (!dictionary_ready(&store->dictionary)) {
-        pass(store, &unused);
+        pass(store, NULL, kind);
         store_serve(store);
     }
-    pass(store, &unused); /* begins the file with it */
+    pass(store, NULL, kind); /* begins the file with it */
 }
 
-static void run_store(struct row *row)
+static void run_store(struct row *row, int kind)
 {
     static struct tuning tuning;
     static struct files files;
     static struct store store;
-    struct row unused = {0};
     tuning_init(&tuning);
-    tuning.fixed.net.body_bytes_max = page_bytes;
+    tuning.fixed.net.body_bytes_max = kinds[kind].longest;
     tuning.fixed.store.buffer_bytes = 1 << 20; /* little, so that all of it is in use after the first pass */
     tuning.fixed.store.compress = row->compress;
     tuning.fixed.store.level = row->level;
@@ -171,37 +201,36 @@ static void run_store(struct row *row)
     if (store_init(&store, &tuning, &files, 0) != 0)
         abort();
     if (row->dictionary)
-        train(&store);
-    pass(&store, &unused); /* caches, codes */
-    pass(&store, row);
+        train(&store, kind);
+    pass(&store, NULL, kind); /* caches, codes */
+    pass(&store, row, kind);
     store_fini(&store);
 }
 
 /* Response and request as plain text, about as long as the store makes them. */
-static void run_peer(struct row *row)
+static void run_peer(struct row *row, int kind)
 {
     static char out[1 << 20];
     size_t bytes = 0;
     uint64_t before = cpu_now_ns();
-    for (unsigned i = 0; i < page_count; i++) {
-        const struct store_page *page = &pages[i].page;
+    for (unsigned i = 0; i < kinds[kind].count; i++) {
+        const struct page *it = &kinds[kind].all[i];
+        const struct store_page *page = &it->page;
         bytes += row->peer((struct slice){page->response - 600, 600 + page->head_len + page->body_len}, out,
                            sizeof out);
-        bytes += row->peer((struct slice){pages[i].url, 600}, out, sizeof out);
+        bytes += row->peer((struct slice){it->url, 600}, out, sizeof out);
     }
-    double us = (double)(cpu_now_ns() - before) / 1000 / page_count;
-    row->least_us = row->least_us == 0 || us < row->least_us ? us : row->least_us;
-    row->bytes = (double)bytes / page_count;
+    take_figure(row, kind, cpu_now_ns() - before, bytes);
 }
 
-static size_t peer_igzip(struct slice record, char *out, size_t room)
+static size_t deflate_by_igzip(struct slice record, char *out, size_t room, uint32_t level)
 {
     static struct isal_zstream igzip;
     static uint8_t level_buf[ISAL_DEF_LVL1_DEFAULT];
     isal_deflate_stateless_init(&igzip);
-    igzip.level = 1;
-    igzip.level_buf = level_buf;
-    igzip.level_buf_size = sizeof level_buf;
+    igzip.level = level;
+    igzip.level_buf = level ? level_buf : NULL;
+    igzip.level_buf_size = level ? sizeof level_buf : 0;
     igzip.gzip_flag = IGZIP_GZIP;
     igzip.end_of_stream = 1;
     igzip.next_in = (uint8_t *)(uintptr_t)record.ptr;
@@ -212,12 +241,45 @@ static size_t peer_igzip(struct slice record, char *out, size_t room)
     return igzip.total_out;
 }
 
+static size_t peer_igzip(struct slice record, char *out, size_t room)
+{
+    return deflate_by_igzip(record, out, room, 1);
+}
+
+static size_t peer_igzip_0(struct slice record, char *out, size_t room)
+{
+    return deflate_by_igzip(record, out, room, 0);
+}
+
 static size_t peer_libdeflate(struct slice record, char *out, size_t room)
 {
     static struct libdeflate_compressor *compressor;
     if (!compressor)
         compressor = libdeflate_alloc_compressor(1);
     return libdeflate_gzip_compress(compressor, record.ptr, record.len, out, room);
+}
+
+static size_t compress_by_zstd(struct slice record, char *out, size_t room, int level)
+{
+    static ZSTD_CCtx *context;
+    if (!context)
+        context = ZSTD_createCCtx();
+    return ZSTD_compressCCtx(context, out, room, record.ptr, record.len, level);
+}
+
+static size_t peer_zstd(struct slice record, char *out, size_t room)
+{
+    return compress_by_zstd(record, out, room, 1);
+}
+
+static size_t peer_zstd_fast(struct slice record, char *out, size_t room)
+{
+    return compress_by_zstd(record, out, room, -1);
+}
+
+static size_t peer_zstd_faster(struct slice record, char *out, size_t room)
+{
+    return compress_by_zstd(record, out, room, -5);
 }
 
 static size_t peer_copy(struct slice record, char *out, size_t room)
@@ -249,7 +311,11 @@ static struct row rows[] = {
      .block_digest = true,
      .dictionary = true},
     {.name = "igzip 1 alone (peer)", .peer = peer_igzip},
+    {.name = "igzip 0 alone (peer)", .peer = peer_igzip_0},
     {.name = "libdeflate 1 alone (peer)", .peer = peer_libdeflate},
+    {.name = "zstd 1 alone (peer)", .peer = peer_zstd},
+    {.name = "zstd -1 alone (peer)", .peer = peer_zstd_fast},
+    {.name = "zstd -5 alone (peer)", .peer = peer_zstd_faster},
     {.name = "a copy (baseline)", .peer = peer_copy},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -278,7 +344,35 @@ static bool read_options(int count, char **arguments)
         default:
             return false;
         }
-    return page_bytes >= 64 && page_bytes <= 1 << 18 && rounds > 0;
+    return page_bytes >= 64 && page_bytes <= PAGE_BYTES_MAX && rounds > 0;
+}
+
+static void run_rows(void)
+{
+    for (int i = 0; i < ROWS; i++)
+        for (int kind = 0; kind < KINDS; kind++)
+            if (kinds[kind].count && (!only || strstr(rows[i].name, only)))
+                (rows[i].peer ? run_peer : run_store)(&rows[i], kind);
+}
+
+static void print_rows(void)
+{
+    printf("%s, least of %u rounds\n", BENCH_FLAGS, rounds);
+    for (int kind = 0; kind < KINDS; kind++)
+        if (kinds[kind].count)
+            printf("%s: %u of %zu bytes, mean\n", kinds[kind].name, kinds[kind].count, kinds[kind].bytes / kinds[kind].count);
+    printf("\n%-28s", "");
+    for (int kind = 0; kind < KINDS; kind++)
+        printf(" %24s", kinds[kind].name);
+    printf("\n%-28s %11s %12s %11s %12s\n", "", "us/page", "bytes/page", "us/page", "bytes/page");
+    for (int i = 0; i < ROWS; i++) {
+        if (only && !strstr(rows[i].name, only))
+            continue;
+        printf("%-28s", rows[i].name);
+        for (int kind = 0; kind < KINDS; kind++)
+            printf(" %11.2f %12.0f", rows[i].of[kind].least_us, rows[i].of[kind].bytes);
+        printf("\n");
+    }
 }
 
 int main(int count, char **arguments)
@@ -288,20 +382,13 @@ int main(int count, char **arguments)
                 "usage: bench_store [--corpora DIR] [--page 64..262144] [--rounds N] [--only NAME]\n");
         return 2;
     }
-    if (!load_pages()) {
-        fprintf(stderr, "bench_store: no pages below %s/html\n", corpora);
-        return 77;
-    }
+    load_real();
+    pages_each_of_websim(add_websim, &kinds[WEBSIM]);
     for (unsigned round = 0; round < rounds; round++)
-        for (int i = 0; i < ROWS; i++)
-            if (!only || strstr(rows[i].name, only))
-                (rows[i].peer ? run_peer : run_store)(&rows[i]);
-    printf("%u pages of %zu bytes, %s, least of %u rounds\n\n", page_count, page_bytes, BENCH_FLAGS, rounds);
-    printf("%-28s %10s %12s\n", "", "us/page", "bytes/page");
-    for (int i = 0; i < ROWS; i++)
-        if (rows[i].bytes > 0)
-            printf("%-28s %10.2f %12.0f\n", rows[i].name, rows[i].least_us, rows[i].bytes);
-    for (unsigned i = 0; i < page_count; i++)
-        free(pages[i].memory);
+        run_rows();
+    print_rows();
+    for (int kind = 0; kind < KINDS; kind++)
+        for (unsigned i = 0; i < kinds[kind].count; i++)
+            free(kinds[kind].all[i].memory);
     return 0;
 }
