@@ -86,16 +86,39 @@ def test_rules_of_many_hosts_stay_within_their_memory():
         assert many - few < 16 << 20, "rules are in no budget"
 
 
-def test_denied_urls_do_not_wait_for_the_rest_of_a_visit():
-    """Rules that take a millisecond per URL: the loop stops after a few URLs, and goes on before a rest would be over."""
+def costly_rules():
+    """Rules that take a millisecond for each URL, and the beginning of such a URL."""
     words = ("".join("ab"[i >> k & 1] for k in range(17)) for i in range(16000))
     rules = "User-agent: *\nDisallow: /d\n" + "".join(f"Disallow: /*{word}c\n" for word in words)
-    long = "/d" + "abbaab" * 300 + "acbcca"
+    return rules.encode(), "/d" + "abbaab" * 300 + "acbcca"
+
+
+def test_denied_urls_do_not_wait_for_the_rest_of_a_visit():
+    """The loop stops after a few URLs, and goes on before a rest would be over."""
+    rules, long = costly_rules()
     with Pages({"127.0.0.1": {"/": page(*[f"{long}{i}" for i in range(200)]),
-                              "/robots.txt": (200, PLAIN, rules.encode())}}) as web:
+                              "/robots.txt": (200, PLAIN, rules)}}) as web:
         crawl = Crawl(web, merge(RUDE, {"politeness": {"host-min-idle": "1s"}}), timeout=120)
         assert crawl.summary["outcomes"] == {"done": 1, "robots-denied": 200}, crawl.summary["outcomes"]
         assert crawl.summary["seconds"] < 20, crawl.summary["seconds"]
+
+
+def test_denied_urls_do_not_hold_up_other_hosts():
+    """The loop stops after a few URLs, and visits other hosts. crawl.log has the order of what it did, however busy the
+    machine is."""
+    one, others, count, steps = "127.0.0.1", [f"127.0.0.{i}" for i in range(2, 6)], 400, 60
+    rules, long = costly_rules()
+    chain = {"/": page("/1"), **{f"/{i}": page(f"/{i + 1}") for i in range(1, steps)}, f"/{steps}": page()}
+    with Pages({one: {"/": page(*[f"{long}{i}" for i in range(count)]), "/robots.txt": (200, PLAIN, rules)},
+                **dict.fromkeys(others, chain)}) as web:
+        seeds = web.directory / "two.txt"
+        seeds.write_text("".join(web.url(host) + "\n" for host in [one, *others]))
+        crawl = Crawl(web, RUDE, seeds=seeds, timeout=120)
+        assert crawl.summary["outcomes"] == {"done": 1 + len(others) * (steps + 1), "robots-denied": count}, crawl.summary["outcomes"]
+        order = "".join("d" if outcome_of(row) == "robots-denied" else "." for row in crawl.log)
+        runs = [len(run) for run in order[:order.rindex(".")].split(".") if run]
+        assert sum(runs) > count // 4, "the other hosts were done too early to tell"
+        assert max(runs) < count // 4, f"{max(runs)} URLs at once"
 
 
 def test_a_robots_txt_that_is_cut_is_obeyed_as_far_as_it_came():
