@@ -4,6 +4,7 @@
 
 #include "engine/content/limits.h"
 #include "tests/support/check.h"
+#include "tests/unit/engine/content/wide_text.h"
 
 #define LINKS_MAX 64
 #define TEXT_MAX  (1 << 16)
@@ -70,19 +71,6 @@ static const char *sitemap(const char *type, struct slice body)
         (struct scan_page){
             .content_type = slice_of(type), .refresh = SLICE(""), .body = body, .is_sitemap = true},
         (struct scan_options){.agent = SLICE("")});
-}
-
-/* ASCII text in UTF-16. */
-static struct slice wide(const char *ascii, bool is_big, const char *bom)
-{
-    static char out[4096];
-    size_t len = strlen(bom);
-    memcpy(out, bom, len);
-    for (; *ascii; ascii++) {
-        out[len++] = is_big ? 0 : *ascii;
-        out[len++] = is_big ? *ascii : 0;
-    }
-    return (struct slice){out, len};
 }
 
 TEST(a_page_is_read_by_what_it_is)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/support/check.h"
+#include "tests/unit/engine/content/wide_text.h"
 
 #define LIMIT (1u << 22)
 
@@ -164,19 +165,6 @@ TEST(legacy_encodings_become_utf8)
     CHECK_STR(read_typed("text/html; charset=gbk", SLICE("\xc4\xe3<br>\xba\xc3")),
               "|\xe4\xbd\xa0\n\xe5\xa5\xbd");
     CHECK_STR(read_typed("text/html; charset=shift_jis", SLICE("a\x83")), "|a\xef\xbf\xbd");
-}
-
-/* ASCII text in UTF-16. */
-static struct slice wide(const char *ascii, bool is_big, const char *bom)
-{
-    static char out[4096];
-    size_t len = strlen(bom);
-    memcpy(out, bom, len);
-    for (; *ascii; ascii++) {
-        out[len++] = is_big ? 0 : *ascii;
-        out[len++] = is_big ? *ascii : 0;
-    }
-    return (struct slice){out, len};
 }
 
 TEST(wide_encodings_become_utf8)

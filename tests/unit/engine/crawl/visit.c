@@ -42,14 +42,22 @@ static uint64_t outcome(enum fetch_outcome which)
     return stats_get(&frame.stats.outcomes[which]);
 }
 
+/* Queues the URLs /1, /2 ... and visits the host until none is left. */
+static void run_pages(unsigned count)
+{
+    char path[16];
+    for (unsigned i = 1; i <= count; i++) {
+        snprintf(path, sizeof path, "/%u", i);
+        frame_push(&frame, path);
+    }
+    frame_run(&frame);
+}
+
 TEST(pages_follow_one_another_over_one_connection)
 {
     begin();
     frame_start(&frame, 1, answer);
-    frame_push(&frame, "/1");
-    frame_push(&frame, "/2");
-    frame_push(&frame, "/3");
-    frame_run(&frame);
+    run_pages(3);
     CHECK_STR(asked, "/1 /2 /3 ");
     CHECK_INT(stats_get(&frame.stats.visits), 1);
     CHECK_INT(stats_get(&frame.stats.pages), 3);
@@ -76,6 +84,14 @@ static void answer_as_told(struct peer *peer, int fd)
     }
 }
 
+/* After `begin`, and what the test changes in the tuning. */
+static void run_told(const char *const *told, unsigned connections, unsigned pages)
+{
+    answers = told;
+    frame_start(&frame, connections, answer_as_told);
+    run_pages(pages);
+}
+
 #define BUSY "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
 #define CUT  "HTTP/1.1 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\nhello"
 
@@ -85,11 +101,7 @@ TEST(a_host_that_is_always_busy_is_given_up)
     begin();
     frame.tuning.live.retry.host_failures_max = 4;
     frame.tuning.live.retry.retries_max = 30;
-    answers = told;
-    frame_start(&frame, 4, answer_as_told);
-    frame_push(&frame, "/1");
-    frame_push(&frame, "/2");
-    frame_run(&frame);
+    run_told(told, 4, 2);
     CHECK_INT(asked_count, 4);
     CHECK(frame_host(&frame)->is_dead);
     CHECK_INT(outcome(FETCH_HOST_BUSY), 2);
@@ -105,12 +117,7 @@ TEST(busy_pages_do_not_clear_a_host)
     begin();
     frame.tuning.live.retry.host_failures_max = 5;
     frame.tuning.live.retry.retries_max = 0;
-    answers = told;
-    frame_start(&frame, 3, answer_as_told);
-    frame_push(&frame, "/1");
-    frame_push(&frame, "/2");
-    frame_push(&frame, "/3");
-    frame_run(&frame);
+    run_told(told, 3, 3);
     CHECK_INT(frame_host(&frame)->failures, 3);
     CHECK_INT(stats_get(&frame.stats.pages), 3);
     CHECK_INT(stats_get(&frame.stats.statuses[5]), 3);
@@ -122,10 +129,7 @@ TEST(a_page_clears_a_host)
     static const char *const told[] = {BUSY, BUSY, HELLO, NULL};
     begin();
     frame.tuning.live.retry.host_failures_max = 3;
-    answers = told;
-    frame_start(&frame, 3, answer_as_told);
-    frame_push(&frame, "/1");
-    frame_run(&frame);
+    run_told(told, 3, 1);
     CHECK_INT(frame_host(&frame)->failures, 0);
     CHECK_INT(outcome(FETCH_DONE), 1);
     char *log = frame_log(&frame);
@@ -142,15 +146,8 @@ TEST(a_server_that_closes_on_every_request_is_given_up)
     frame.tuning.live.retry.host_failures_max = 3;
     frame.tuning.live.retry.retries_max = 30;
     frame.tuning.live.retry.wait_ns = 20 * CLOCK_NS_PER_MS;
-    answers = told;
-    frame_start(&frame, 3, answer_as_told);
-    for (int i = 0; i < 10; i++) {
-        char path[16];
-        snprintf(path, sizeof path, "/%d", i);
-        frame_push(&frame, path);
-    }
     const uint64_t begin_ns = clock_now_ns();
-    frame_run(&frame);
+    run_told(told, 3, 10);
     CHECK_INT(asked_count, 3);
     CHECK_INT(outcome(FETCH_FIRST_BYTE_CLOSED), 10);
     CHECK(clock_now_ns() - begin_ns >= 60 * CLOCK_NS_PER_MS); /* 20 and 40 */
@@ -164,14 +161,7 @@ TEST(a_server_that_never_comes_to_an_end_is_given_up)
     begin();
     frame.tuning.live.retry.host_failures_max = 3;
     frame.limits.exchange_ms = 50;
-    answers = told;
-    frame_start(&frame, 3, answer_as_told);
-    for (int i = 0; i < 5; i++) {
-        char path[16];
-        snprintf(path, sizeof path, "/%d", i);
-        frame_push(&frame, path);
-    }
-    frame_run(&frame);
+    run_told(told, 3, 5);
     CHECK_INT(asked_count, 3);
     CHECK(frame_host(&frame)->is_dead);
     CHECK_INT(outcome(FETCH_EXCHANGE_TIMEOUT), 5);
@@ -185,12 +175,7 @@ TEST(a_kept_alive_connection_that_is_over_costs_nothing)
     static const char *const told[] = {HELLO, "", HELLO, NULL};
     begin();
     frame.tuning.live.retry.retries_max = 0;
-    answers = told;
-    frame_start(&frame, 2, answer_as_told);
-    frame_push(&frame, "/1");
-    frame_push(&frame, "/2");
-    frame_push(&frame, "/3");
-    frame_run(&frame);
+    run_told(told, 2, 3);
     CHECK_STR(asked, "/1 /2 /2 /3 ");
     CHECK_INT(frame_host(&frame)->failures, 0);
     CHECK_INT(outcome(FETCH_DONE), 3);
@@ -203,11 +188,7 @@ TEST(a_page_that_fails_is_tried_again_behind_the_others)
     static const char *const told[] = {CUT, HELLO, CUT, NULL};
     begin();
     frame.tuning.live.retry.retries_max = 1;
-    answers = told;
-    frame_start(&frame, 2, answer_as_told);
-    frame_push(&frame, "/1");
-    frame_push(&frame, "/2");
-    frame_run(&frame);
+    run_told(told, 2, 2);
     CHECK_STR(asked, "/1 /2 /1 ");
     CHECK_INT(stats_get(&frame.stats.retries), 1);
     CHECK_INT(outcome(FETCH_DONE), 1);
@@ -261,10 +242,7 @@ TEST(a_host_whose_pages_are_used_up_is_not_visited)
     begin();
     frame.tuning.live.limits.pages_per_host_max = 1;
     frame_start(&frame, 1, answer);
-    frame_push(&frame, "/1");
-    frame_push(&frame, "/2");
-    frame_push(&frame, "/3");
-    frame_run(&frame);
+    run_pages(3);
     CHECK_STR(asked, "/1 ");
     CHECK_INT(outcome(FETCH_HOST_LIMIT), 2);
     frame_push(&frame, "/4");

@@ -1,43 +1,21 @@
 /* Pages that become lines of JSON, and what does not. */
-#include "tests/unit/engine/crawl/visit_routes.h"
+#include "tests/unit/engine/crawl/visit_stored.h"
 
 static void start(const struct route *table)
 {
-    routes_set_up(table);
-    frame.tuning.fixed.store.kind = TUNING_STORE_JSONL;
-    frame.tuning.fixed.store.compress = TUNING_COMPRESS_NONE;
-    frame.tuning.fixed.store.buffer_bytes = 4 << 20;
-    frame.tuning.fixed.net.body_bytes_max = 1 << 20;
+    stored_set_up(table, TUNING_STORE_JSONL);
     frame.tuning.fixed.memory.page_bytes = 8 << 20;
-}
-
-/* The lines. */
-static char *run(void)
-{
-    routes_start();
-    frame_push(&frame, "/1");
-    frame_run(&frame);
-    CHECK(!store_has_work(&frame.store));
-    return frame.store.serial ? frame_warc(&frame) : NULL;
-}
-
-static unsigned count(const char *text, const char *word)
-{
-    unsigned times = 0;
-    for (const char *at = text; at && (at = strstr(at, word)); at++)
-        times++;
-    return times;
 }
 
 TEST(a_page_is_a_line)
 {
     static const struct route table[] = {{NULL, "/1", TEXT("5", "hello")}, {NULL, NULL, NULL}};
     start(table);
-    char *lines = run(), *log = frame_log(&frame);
-    CHECK_INT(count(lines, "\n"), 1);
-    CHECK_INT(count(lines, "/1\", \"status\": 200, "), 1);
-    CHECK_INT(count(lines, "\"bytes\": 5, \"digest\": \"sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\""), 1);
-    CHECK_INT(count(lines, "\"text\": \"hello\"}\n"), 1);
+    char *lines = stored_run(), *log = frame_log(&frame);
+    CHECK_INT(stored_count(lines, "\n"), 1);
+    CHECK_INT(stored_count(lines, "/1\", \"status\": 200, "), 1);
+    CHECK_INT(stored_count(lines, "\"bytes\": 5, \"digest\": \"sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\""), 1);
+    CHECK_INT(stored_count(lines, "\"text\": \"hello\"}\n"), 1);
     CHECK_INT(stats_get(&frame.stats.stored), 1);
     CHECK(strstr(log, "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N") != NULL);
     free(log);
@@ -52,8 +30,8 @@ TEST(a_page_that_was_cut_says_so)
         {NULL, NULL, NULL}};
     start(table);
     frame.tuning.live.retry.retries_max = 0;
-    char *lines = run();
-    CHECK_INT(count(lines, "\"truncated\": \"disconnect\""), 1);
+    char *lines = stored_run();
+    CHECK_INT(stored_count(lines, "\"truncated\": \"disconnect\""), 1);
     free(lines);
     routes_stop();
 }
@@ -63,7 +41,7 @@ TEST(pages_that_forbid_it_are_no_lines)
     static const struct route table[] = {
         {NULL, "/1", OK_WITH("X-Robots-Tag: noindex\r\nContent-Length: 1\r\n", "a")}, {NULL, NULL, NULL}};
     start(table);
-    CHECK(!run());
+    CHECK(!stored_run());
     CHECK_INT(stats_get(&frame.stats.pages), 1);
     CHECK_INT(stats_get(&frame.stats.stored), 0);
     routes_stop();
@@ -77,10 +55,10 @@ TEST(robots_txt_is_no_line)
     frame.tuning.fixed.robots.obey = true;
     frame.tuning.fixed.robots.sitemaps = TUNING_SITEMAPS_NO;
     frame.tuning.live.store.robots = true;
-    char *lines = run();
-    CHECK_INT(count(lines, "\n"), 1);
-    CHECK_INT(count(lines, "\"status\": 404"), 1);
-    CHECK_INT(count(lines, "robots.txt"), 0);
+    char *lines = stored_run();
+    CHECK_INT(stored_count(lines, "\n"), 1);
+    CHECK_INT(stored_count(lines, "\"status\": 404"), 1);
+    CHECK_INT(stored_count(lines, "robots.txt"), 0);
     CHECK_INT(stats_get(&frame.stats.robots_lost), 0);
     free(lines);
     routes_stop();
@@ -101,11 +79,11 @@ TEST(a_long_page_has_its_digest_too)
 {
     const struct route table[] = {{NULL, "/1", letters(400000)}, {NULL, NULL, NULL}};
     start(table);
-    char *lines = run(), *log = frame_log(&frame);
-    CHECK_INT(count(lines, "\n"), 1);
+    char *lines = stored_run(), *log = frame_log(&frame);
+    CHECK_INT(stored_count(lines, "\n"), 1);
     const char *digest = strstr(lines, "\"digest\": \"");
     CHECK(digest && memmem(log, strlen(log), digest + 11, 37)); /* sha1: and 32 letters */
-    CHECK_INT(count(lines, "text_cut"), 0);
+    CHECK_INT(stored_count(lines, "text_cut"), 0);
     free(lines);
     free(log);
     routes_stop();
@@ -127,7 +105,7 @@ static void check_copies(unsigned bytes, uint64_t way, unsigned stored)
     CHECK_INT(stats_get(&frame.stats.duplicates), 1);
     CHECK_INT(stats_get(&frame.stats.stored), stored);
     char *lines = frame_warc(&frame);
-    CHECK_INT(count(lines, "\n"), stored);
+    CHECK_INT(stored_count(lines, "\n"), stored);
     free(lines);
     repeats_fini(&frame.repeats);
     routes_stop();

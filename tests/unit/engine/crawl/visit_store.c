@@ -1,45 +1,25 @@
 /* What goes to the store, and what is said of it there. */
 #include <libdeflate.h>
 
-#include "tests/unit/engine/crawl/visit_routes.h"
+#include "tests/unit/engine/crawl/visit_stored.h"
 
 static void start(const struct route *table)
 {
-    routes_set_up(table);
-    frame.tuning.fixed.store.kind = TUNING_STORE_WARC;
-    frame.tuning.fixed.store.compress = TUNING_COMPRESS_NONE;
-    frame.tuning.fixed.store.buffer_bytes = 4 << 20;
-    frame.tuning.fixed.net.body_bytes_max = 1 << 20;
-}
-
-static char *run(void)
-{
-    routes_start();
-    frame_push(&frame, "/1");
-    frame_run(&frame);
-    return frame.store.serial ? frame_warc(&frame) : NULL;
-}
-
-static unsigned count(const char *text, const char *word)
-{
-    unsigned times = 0;
-    for (const char *at = text; at && (at = strstr(at, word)); at++)
-        times++;
-    return times;
+    stored_set_up(table, TUNING_STORE_WARC);
 }
 
 TEST(a_page_is_stored_with_its_request)
 {
     static const struct route table[] = {{NULL, "/1", TEXT("5", "hello")}, {NULL, NULL, NULL}};
     start(table);
-    char *warc = run();
-    CHECK_INT(count(warc, "WARC-Type: response"), 1);
-    CHECK_INT(count(warc, "WARC-Type: request"), 1);
-    CHECK_INT(count(warc, "GET /1 HTTP/1.1\r\n"), 1);
-    CHECK_INT(count(warc, "\r\n\r\nhello\r\n\r\n"), 1);
-    CHECK_INT(count(warc, "WARC-IP-Address: 127.0.0.1\r\n"), 1);
-    CHECK_INT(count(warc, "WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\r\n"), 1);
-    CHECK_INT(count(warc, "WARC-Truncated"), 0);
+    char *warc = stored_run();
+    CHECK_INT(stored_count(warc, "WARC-Type: response"), 1);
+    CHECK_INT(stored_count(warc, "WARC-Type: request"), 1);
+    CHECK_INT(stored_count(warc, "GET /1 HTTP/1.1\r\n"), 1);
+    CHECK_INT(stored_count(warc, "\r\n\r\nhello\r\n\r\n"), 1);
+    CHECK_INT(stored_count(warc, "WARC-IP-Address: 127.0.0.1\r\n"), 1);
+    CHECK_INT(stored_count(warc, "WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N\r\n"), 1);
+    CHECK_INT(stored_count(warc, "WARC-Truncated"), 0);
     CHECK_INT(stats_get(&frame.stats.stored), 1);
     char *log = frame_log(&frame);
     CHECK(strstr(log, "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N") != NULL);
@@ -55,8 +35,8 @@ TEST(a_page_that_was_cut_says_so)
         {NULL, NULL, NULL}};
     start(table);
     frame.tuning.live.retry.retries_max = 0;
-    char *warc = run();
-    CHECK_INT(count(warc, "WARC-Truncated: disconnect\r\n"), 1);
+    char *warc = stored_run();
+    CHECK_INT(stored_count(warc, "WARC-Truncated: disconnect\r\n"), 1);
     free(warc);
     routes_stop();
 }
@@ -65,8 +45,8 @@ static void check_tag(const char *answer, unsigned stored)
 {
     const struct route table[] = {{NULL, "/1", answer}, {NULL, NULL, NULL}};
     start(table);
-    char *warc = run();
-    CHECK_INT(count(warc, "WARC-Type: response"), stored);
+    char *warc = stored_run();
+    CHECK_INT(stored_count(warc, "WARC-Type: response"), stored);
     CHECK_INT(stats_get(&frame.stats.stored), stored);
     CHECK_INT(stats_get(&frame.stats.pages), 1);
     free(warc);
@@ -91,8 +71,8 @@ static void check_robots(bool is_wanted, unsigned stored)
     frame.tuning.fixed.robots.obey = true;
     frame.tuning.fixed.robots.sitemaps = TUNING_SITEMAPS_NO;
     frame.tuning.live.store.robots = is_wanted;
-    char *warc = run();
-    CHECK_INT(count(warc, "/robots.txt\r\n"), 2 * stored); /* a response and a request */
+    char *warc = stored_run();
+    CHECK_INT(stored_count(warc, "/robots.txt\r\n"), 2 * stored); /* a response and a request */
     CHECK_INT(stats_get(&frame.stats.pages), 1);
     free(warc);
     routes_stop();
@@ -109,7 +89,7 @@ TEST(types_that_are_not_wanted_are_not_stored)
     static const struct route table[] = {{NULL, "/1", TEXT("5", "hello")}, {NULL, NULL, NULL}};
     start(table);
     snprintf(frame.tuning.fixed.scope.mime, sizeof frame.tuning.fixed.scope.mime, "image/");
-    char *warc = run();
+    char *warc = stored_run();
     CHECK(!warc);
     CHECK_INT(stats_get(&frame.stats.pages), 1);
     routes_stop();
@@ -175,8 +155,8 @@ static void run_until_stalled(void)
 static void check_stored(unsigned responses)
 {
     char *warc = unpacked_warc();
-    CHECK_INT(count(warc, "WARC-Type: response"), responses);
-    CHECK_INT(count(warc, "WARC-Type: request"), responses);
+    CHECK_INT(stored_count(warc, "WARC-Type: response"), responses);
+    CHECK_INT(stored_count(warc, "WARC-Type: request"), responses);
     free(warc);
 }
 
@@ -286,7 +266,7 @@ TEST(a_long_page_that_is_not_stored_has_a_digest_all_the_same)
     const struct route table[] = {{NULL, "/1", letters("X-Robots-Tag: noindex\r\n", LETTERS)},
                                   {NULL, NULL, NULL}};
     start_long(table);
-    CHECK(!run());
+    CHECK(!stored_run());
     CHECK_INT(stats_get(&frame.stats.stored), 0);
     char *log = frame_log(&frame);
     CHECK(strstr(log, " sha1:") != NULL);
@@ -379,8 +359,8 @@ TEST(a_long_copy_is_stored_as_the_tuning_says)
         frame_run(&frame);
         CHECK_INT(stats_get(&frame.stats.duplicates), 1);
         char *warc = unpacked_warc();
-        CHECK_INT(count(warc, "WARC-Type: response"), stored[way]);
-        CHECK_INT(count(warc, "WARC-Type: revisit"), way == TUNING_DUPLICATES_REVISIT);
+        CHECK_INT(stored_count(warc, "WARC-Type: response"), stored[way]);
+        CHECK_INT(stored_count(warc, "WARC-Type: revisit"), way == TUNING_DUPLICATES_REVISIT);
         free(warc);
         repeats_fini(&frame.repeats);
         routes_stop();

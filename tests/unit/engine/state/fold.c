@@ -494,6 +494,20 @@ TEST(a_fold_needs_room_on_the_disk)
     finish();
 }
 
+/* Folds the first file of the journal, up to epoch 1. */
+static int fold_first_file(void)
+{
+    struct fold_base_options options = {.disk = &model.disk,
+                                        .directory = "d/state",
+                                        .scratch = "d/scratch",
+                                        .first = 1,
+                                        .last = 1,
+                                        .epoch_max = 1,
+                                        .pairs_max = 8,
+                                        .stops = &fold.stops};
+    return fold_base_write(&options).error;
+}
+
 /* What is not synced may be gone after a crash, and a resumed crawl goes back behind it. */
 TEST(what_is_not_synced_is_not_folded)
 {
@@ -505,15 +519,7 @@ TEST(what_is_not_synced_is_not_folded)
     flush();
     close_file(2);
     copy(&model, &whole);
-    struct fold_base_options options = {.disk = &model.disk,
-                                        .directory = "d/state",
-                                        .scratch = "d/scratch",
-                                        .first = 1,
-                                        .last = 1,
-                                        .epoch_max = 1,
-                                        .pairs_max = 8,
-                                        .stops = &fold.stops};
-    CHECK_INT(fold_base_write(&options).error, -EBADMSG);
+    CHECK_INT(fold_first_file(), -EBADMSG);
     CHECK_INT(model.now.count, 2);
     finish();
 }
@@ -525,22 +531,14 @@ TEST(a_damaged_journal_is_not_folded)
         add_url(i);
     flush();
     close_file(1);
-    struct fold_base_options options = {.disk = &model.disk,
-                                        .directory = "d/state",
-                                        .scratch = "d/scratch",
-                                        .first = 1,
-                                        .last = 1,
-                                        .epoch_max = 1,
-                                        .pairs_max = 8,
-                                        .stops = &fold.stops};
     struct disk_model_bytes *content = &model.files[0].now;
     for (size_t i = 0; i < content->len; i++) {
         content->bytes[i] ^= 0x10;
-        CHECK_INT(fold_base_write(&options).error, -EBADMSG);
+        CHECK_INT(fold_first_file(), -EBADMSG);
         CHECK_INT(model.now.count, 2);
         content->bytes[i] ^= 0x10;
     }
-    CHECK_INT(fold_base_write(&options).error, 0);
+    CHECK_INT(fold_first_file(), 0);
     finish();
 }
 
@@ -552,15 +550,7 @@ TEST(a_fold_that_is_stopped_leaves_nothing)
     close_file(1);
     copy(&model, &whole);
     lf_store(&fold.stops, true, relaxed);
-    struct fold_base_options options = {.disk = &model.disk,
-                                        .directory = "d/state",
-                                        .scratch = "d/scratch",
-                                        .first = 1,
-                                        .last = 1,
-                                        .epoch_max = 1,
-                                        .pairs_max = 8,
-                                        .stops = &fold.stops};
-    CHECK_INT(fold_base_write(&options).error, -ECANCELED);
+    CHECK_INT(fold_first_file(), -ECANCELED);
     CHECK_INT(model.now.count, 2);
     finish();
 }
