@@ -1,32 +1,17 @@
 #include "net/ring.h"
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lockfree/atomic.h"
 #include "lockfree/clock.h"
 #include "lockfree/container_of.h"
-#include "tests/support/check.h"
-
-static void start(struct ring *ring, struct ring_options options)
-{
-    if (options.cpu == 0)
-        options.cpu = -1;
-    if (ring_init(ring, &options) < 0)
-        check_failed(__FILE__, __LINE__, "%s", ring->error);
-}
+#include "tests/unit/net/ring_frame.h"
 
 /* What a handler saw. */
 struct seen {
@@ -252,83 +237,6 @@ TEST(a_reservation_is_not_parted_by_a_submission)
     CHECK_INT(ring.stats.queue_full, 1);
     CHECK(ring_finish(&ring));
     ring_fini(&ring);
-}
-
-TEST(slots_are_handed_out_once)
-{
-    enum { COUNT = 100 };
-    struct ring ring;
-    bool taken[COUNT] = {false};
-    start(&ring, (struct ring_options){.slots = COUNT, .slots_accepted = 10});
-    for (unsigned i = 0; i < COUNT; i++) {
-        const int slot = ring_slot_acquire(&ring);
-        CHECK(slot >= 0 && slot < COUNT && !taken[slot]);
-        taken[slot] = true;
-    }
-    CHECK_INT(ring_slot_acquire(&ring), -1);
-    ring_slot_release(&ring, 42);
-    CHECK_INT(ring_slot_acquire(&ring), 42);
-    for (int i = 0; i < COUNT; i++)
-        ring_slot_release(&ring, i);
-    ring_fini(&ring);
-}
-
-TEST(a_table_longer_than_the_file_limit_is_refused_with_the_remedy)
-{
-    struct ring ring;
-    struct rlimit limit;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_max >= UINT32_MAX)
-        SKIP("no limit of open files");
-    const struct ring_options options = {.slots = (unsigned)limit.rlim_max, .slots_accepted = 1, .cpu = -1};
-    CHECK_INT(ring_init(&ring, &options), -EMFILE);
-    CHECK(strstr(ring.error, "ulimit -Hn"));
-}
-
-/* From now on the system call fails with `error` in this process. */
-static bool deny(uint32_t number, int error)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-/* Runs `try` in a child, where system calls can be denied: 0 good, 2 cannot be tried. */
-static void in_child(int (*try)(int error, const char *expected), int error, const char *expected)
-{
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0)
-        _exit(try(error, expected));
-    int status;
-    waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 2)
-        SKIP("no seccomp filters here");
-    CHECK_INT(WEXITSTATUS(status), 0);
-}
-
-static int try_set_up(int error, const char *expected)
-{
-    static struct ring ring;
-    if (!deny(__NR_io_uring_setup, error))
-        return 2;
-    const int result = ring_init(&ring, &(struct ring_options){.cpu = -1});
-    return result == -error && strstr(ring.error, expected) ? 0 : 1;
-}
-
-TEST(each_missing_feature_is_named_with_its_version)
-{
-    in_child(try_set_up, ENOSYS, "Linux 6.1");
-    in_child(try_set_up, EINVAL, "IORING_SETUP_DEFER_TASKRUN");
-    in_child(try_set_up, EPERM, "kernel.io_uring_disabled");
-    in_child(try_set_up, ENOMEM, "ulimit -l");
 }
 
 /* Every way into the kernel ends at once, and takes no more than the entries that there are. */

@@ -130,35 +130,6 @@ TEST(every_pattern_of_three_bits_is_found)
     near_fini(&near);
 }
 
-/* Whatever the memory, the sum that near_plan.c argues with holds, and the parts are all of the 64 bits. */
-TEST(each_layout_covers_its_distance)
-{
-    for (unsigned distance = 0; distance <= NEAR_DISTANCE_MAX; distance++)
-        for (uint64_t bytes = NEAR_BYTES_MIN; bytes <= NEAR_BYTES_MAX; bytes *= 2) {
-            struct near_plan plan = near_plan(bytes, distance);
-            unsigned width = 0, sum = 0;
-            CHECK(plan.tables_count);
-            for (unsigned i = 0; i < plan.tables_count; i++) {
-                width += plan.width[i];
-                sum += plan.radius[i] + 1;
-            }
-            CHECK_INT(width, 64);
-            CHECK(sum > distance);
-            CHECK((plan.lines_count + NEAR_HOPS_MAX) * 64 * (plan.tables_count + 1) <= bytes);
-        }
-}
-
-TEST(memory_for_a_number_is_enough_and_not_too_much)
-{
-    const uint64_t counts[] = {10000, 1000000, 10000000, 100000000, 1000000000};
-    for (unsigned distance = 0; distance <= NEAR_DISTANCE_MAX; distance++)
-        for (unsigned i = 0; i < 5; i++) {
-            uint64_t bytes = near_bytes_for(counts[i], distance);
-            CHECK(near_plan(bytes, distance).count_max >= counts[i]);
-            CHECK(bytes <= counts[i] * 64 + (1u << 18));
-        }
-}
-
 /* The oldest generation goes as a whole, and everything else stays. */
 TEST(full_memory_drops_the_oldest_generation)
 {
