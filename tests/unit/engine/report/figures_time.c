@@ -80,6 +80,18 @@ TEST(a_long_crawl_has_fewer_points_and_the_same_sum)
     }
 }
 
+TEST(the_last_point_is_at_the_end_of_the_log)
+{
+    begin(2);
+    survey.last_ms -= 250;
+    survey.timeline.slots[1].pages = 3;
+    figures_make_pages(&figures, &figure);
+    check_points(0, (const double[][2]){{0, 0}, {0.5, 0}, {1.25, 3}}, 3);
+    figure = (struct figure){.is_missing = false};
+    figures_make_speed(&figures, &figure);
+    check_points(0, (const double[][2]){{0.25, 0}, {0.875, 4}}, 2);
+}
+
 static const char *const sampled[] = {"wall_ms\trunning_ms\tpages\turls_in\turls_out\tqueued",
                                       "5000\t1000\t10\t100\t20\t80",
                                       "9000\t2000\t30\t150\t40\t110",
