@@ -234,6 +234,9 @@ static void write_disk(const struct status *status, const struct crawl *crawl, F
               (double)crawl->tuning.fixed.state.reserve_bytes);
     write_written(&status->written, out);
     write_checkpoint(status, crawl, out);
+    write_one(out, "folds_total", "counter", "Times that the journal was folded",
+              (double)lf_load(&crawl->commit.fold.folds_told, relaxed));
+    write_one(out, "fold_failing", "gauge", "1 while the journal should be folded and cannot be", status->fold_trouble != 0);
 }
 
 /* The names that every Prometheus client library has. */

@@ -176,6 +176,8 @@ void status_update(struct status *status, const struct crawl *crawl)
     compare_limits(status, last_limited);
     compare_loops(status, crawl);
     look_ahead(status, crawl);
+    status->fold_trouble = lf_load(&crawl->commit.fold.trouble, relaxed);
+    status->fold_trouble_stays = lf_load(&crawl->commit.fold.trouble_stays, relaxed);
     status->next_due_s = next_due_s(crawl, status->now_ns);
     status->names_outage_s = outage_s(crawl, status->now_ns);
     double seconds = (double)(status->now_ns - last_ns) / 1e9;

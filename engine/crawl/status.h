@@ -59,6 +59,9 @@ struct status {
     double next_due_s;     /* until the next host may be visited; below 0: none is known */
     double names_outage_s; /* seconds since the last answer of any name server; 0: no outage */
 
+    int fold_trouble;        /* why the journal is not folded though it should be: negative errno; 0: all is well */
+    bool fold_trouble_stays; /* this process does not try again */
+
     struct status_seeds seeds;
     uint64_t failed;                      /* URLs without a response, robots.txt not counted */
     uint64_t tries_failed;                /* also of URLs and hosts that are tried again */

@@ -145,6 +145,19 @@ static void write_written(const struct status *status, const struct crawl *crawl
         fprintf(out, "  \"synced_ago_seconds\": %.3f,\n", now_ns > synced_ns ? (double)(now_ns - synced_ns) / 1e9 : 0);
 }
 
+/* The journal: how long commits took to come, and whether it is folded. */
+static void write_journal(const struct status *status, struct crawl *crawl, FILE *out)
+{
+    const struct commit *commit = &crawl->commit;
+    const char *state = status->fold_trouble_stays ? "given up" : status->fold_trouble ? "to be tried again" : "sound";
+    fprintf(out, "  \"commit_age_max_ms\": %" PRIu64 ",\n  \"commit_age_max_while_folding_ms\": %" PRIu64 ",\n",
+            lf_load(&commit->age_max_ns, relaxed) / CLOCK_NS_PER_MS,
+            lf_load(&commit->folding_age_max_ns, relaxed) / CLOCK_NS_PER_MS);
+    fprintf(out, "  \"fold\": {\"count\": %" PRIu64 ", \"state\": \"%s\", \"error\": \"%s\"},\n",
+            lf_load(&commit->fold.folds_told, relaxed), state,
+            status->fold_trouble ? strerror(-status->fold_trouble) : "");
+}
+
 /* How much is in use of what the tuning file allows. */
 static void write_budgets(const struct status *status, struct crawl *crawl, FILE *out)
 {
@@ -221,6 +234,7 @@ void summary_print(const struct status *status, struct crawl *crawl, enum crawl_
     write_troubles(status, crawl, out);
     write_durable(&crawl->durable, out);
     write_written(status, crawl, out);
+    write_journal(status, crawl, out);
     write_limits(status, out);
     write_outlook(status, out);
     write_budgets(status, crawl, out);

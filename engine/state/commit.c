@@ -149,6 +149,18 @@ static void release_all(struct commit *commit)
     }
 }
 
+/* A commit was made. How old the one before it had become is kept for who wants to know what disturbs it. */
+static void note_age(struct commit *commit)
+{
+    uint64_t now_ns = clock_now_ns(), last_ns = lf_load(&commit->last_ns, relaxed);
+    uint64_t age_ns = last_ns && now_ns > last_ns ? now_ns - last_ns : 0;
+    if (age_ns > lf_load(&commit->age_max_ns, relaxed))
+        lf_store(&commit->age_max_ns, age_ns, relaxed);
+    if (commit->fold.is_busy && age_ns > lf_load(&commit->folding_age_max_ns, relaxed))
+        lf_store(&commit->folding_age_max_ns, age_ns, relaxed);
+    lf_store(&commit->last_ns, now_ns, relaxed); /* numbers that others look at */
+}
+
 /* All that was written is of this epoch or an earlier one. */
 static int make(struct commit *commit, uint64_t epoch)
 {
@@ -158,7 +170,7 @@ static int make(struct commit *commit, uint64_t epoch)
     files_commit(&commit->files);
     commit->committed = epoch;
     commit->commits++;
-    lf_store(&commit->last_ns, clock_now_ns(), relaxed); /* a number that others look at */
+    note_age(commit);
     if (!commit->options.has_journal || commit->syncer.is_busy)
         return 0;
     unsigned number = commit->journal.end.number;
@@ -228,13 +240,13 @@ static int sync_step(struct commit *commit, uint64_t now_ns)
 }
 
 /* Begins a fold of the closed files, or ends it. */
-static int fold_step(struct commit *commit)
+static int fold_step(struct commit *commit, uint64_t now_ns)
 {
     int error = 0;
     if (commit->fold.is_busy)
         fold_is_done(&commit->fold, &error);
     else if (commit->options.has_journal && commit->synced >= commit->closed)
-        fold_begin(&commit->fold, commit->journal.end.number - 1, commit->synced);
+        fold_begin(&commit->fold, commit->journal.end.number - 1, commit->synced, now_ns);
     return error;
 }
 
@@ -264,7 +276,7 @@ int commit_turn(struct commit *commit, uint64_t now_ns, uint64_t *wait_ns)
         release_all(commit);
     }
     int error = sync_step(commit, now_ns);
-    error = error ? error : fold_step(commit);
+    error = error ? error : fold_step(commit, now_ns);
     return error ? fail(commit, error) : 0;
 }
 

@@ -51,9 +51,11 @@ struct commit_options {
 
 struct commit {
     LF_ISOLATED _Atomic(uint64_t) epoch;   /* the one that is being written; loops take it up */
-    LF_ISOLATED _Atomic(uint64_t) last_ns; /* when the last commit was made; others read it, and the next two */
+    LF_ISOLATED _Atomic(uint64_t) last_ns; /* when the last commit was made; others read it, and what follows */
     _Atomic(uint64_t) synced_ns;           /* when the last sync ended; 0: none did */
     _Atomic(uint64_t) sync_took_ns;
+    _Atomic(uint64_t) age_max_ns;         /* the longest time from one commit to the next */
+    _Atomic(uint64_t) folding_age_max_ns; /* likewise, while the journal was being folded */
 
     struct commit_options options;
     char state[FILES_PATH_BYTES]; /* DIR/state */

@@ -8,6 +8,7 @@
 
 #include "engine/state/journal_read.h"
 #include "engine/state/limits.h"
+#include "lockfree/clock.h"
 
 enum { PATH_BYTES = FILES_PATH_BYTES + 32, NICENESS = 10 };
 
@@ -101,6 +102,23 @@ static int measure(const struct fold *fold, const struct journal_files *files, u
     return 0;
 }
 
+static void tell(struct fold *fold, int trouble)
+{
+    lf_store(&fold->trouble, trouble, relaxed); /* numbers that others look at */
+    lf_store(&fold->trouble_stays, fold->has_given_up, relaxed);
+    lf_store(&fold->folds_told, fold->folds, relaxed);
+}
+
+/* What is due could not be made. */
+static void note_failure(struct fold *fold, int error)
+{
+    fold->has_given_up =
+        error != -ENOSPC && error != -EDQUOT && error != -EFBIG && error != -ENOMEM && error != -EAGAIN;
+    fold->is_wanted = true;
+    fold->again_ns = fold->now_ns + FOLD_RETRY_NS;
+    tell(fold, error == -ECANCELED ? 0 : error);
+}
+
 /* Beside the files there must be room for the base and for what is sorted. */
 static bool is_due(struct fold *fold)
 {
@@ -111,15 +129,22 @@ static bool is_due(struct fold *fold)
         return false;
     fold->work.first = files.first;
     uint64_t fresh = all - base;
-    return fresh >= fold->options.bytes_min && fresh >= base && fold->room / 2 >= all;
+    bool is_worth_it = fresh >= fold->options.bytes_min && fresh >= base, has_room = fold->room / 2 >= all;
+    fold->is_wanted = is_worth_it && !has_room;
+    if (fold->is_wanted)
+        fold->again_ns = fold->now_ns + FOLD_LOOK_NS;
+    tell(fold, fold->is_wanted ? -ENOSPC : 0);
+    return is_worth_it && has_room;
 }
 
-void fold_begin(struct fold *fold, unsigned last, uint64_t epoch)
+void fold_begin(struct fold *fold, unsigned last, uint64_t epoch, uint64_t now_ns)
 {
     const struct fold_options *options = &fold->options;
-    if (!options->bytes_min || fold->has_given_up || last == fold->looked)
+    if (!options->bytes_min || fold->has_given_up || now_ns < fold->again_ns ||
+        (last == fold->looked && !fold->is_wanted))
         return;
     fold->looked = last;
+    fold->now_ns = now_ns;
     fold->work = (struct fold_base_options){.disk = options->disk,
                                             .directory = options->directory,
                                             .scratch = options->scratch,
@@ -133,9 +158,10 @@ void fold_begin(struct fold *fold, unsigned last, uint64_t epoch)
     fold->error = 0;
     fold->is_fatal = false;
     fold->has_thread = !options->is_inline;
-    if (fold->has_thread && pthread_create(&fold->thread, NULL, work, fold) != 0) {
+    int error = fold->has_thread ? pthread_create(&fold->thread, NULL, work, fold) : 0;
+    if (error) {
         fold->has_thread = fold->is_busy = false;
-        fold->has_given_up = true;
+        note_failure(fold, -error);
     }
     if (options->is_inline)
         work(fold);
@@ -145,7 +171,10 @@ void fold_begin(struct fold *fold, unsigned last, uint64_t epoch)
 static void take_back(struct fold *fold, int *error)
 {
     fold->is_busy = fold->has_thread = false;
-    fold->has_given_up = fold->error != 0;
+    if (fold->error)
+        note_failure(fold, fold->error);
+    else
+        tell(fold, 0);
     *error = fold->is_fatal ? fold->error : 0;
 }
 

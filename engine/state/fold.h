@@ -12,6 +12,8 @@
  * waits. When: the files that came since the last base are as long as `bytes_min` and as long as the base itself, so each
  * byte is written twice or so in a whole crawl, and there is room on the disk.
  *
+ * A crawl can do without: what goes wrong is told, and tried again where that may help.
+ *
  * Belongs to the housekeeper, except for fold_base and the steps 2 and 3, which the thread does. */
 #pragma once
 
@@ -35,10 +37,13 @@ struct fold_options {
 
 struct fold {
     struct fold_options options;
-    uint64_t room;   /* bytes that the disk has for it */
-    unsigned looked; /* the last file, when it was last found that nothing is due */
+    uint64_t room;     /* bytes that the disk has for it */
+    unsigned looked;   /* the last file, when it was last looked whether a fold is due */
+    bool is_wanted;    /* it was due then, and could not be made: to be tried again */
+    bool has_given_up; /* likewise, and what is wrong will stay so: not tried again */
+    uint64_t now_ns;   /* when it was last looked */
+    uint64_t again_ns; /* not to be tried before */
     bool is_busy;
-    bool has_given_up; /* there was no room or no memory: not tried again */
     bool has_thread;
     pthread_t thread;
     _Atomic(bool) stops;
@@ -46,6 +51,11 @@ struct fold {
     int error;                     /* of it; negative errno */
     bool is_fatal;                 /* with it, what is on the disk can no longer be trusted */
     uint64_t folds, records;       /* that were made in this process, and what they have read */
+
+    /* For others to read. */
+    _Atomic(int) trouble;         /* why nothing is folded that should be, negative errno; 0: all is well */
+    _Atomic(bool) trouble_stays;  /* it is not tried again by this process */
+    _Atomic(uint64_t) folds_told; /* `folds` */
 };
 
 void fold_init(struct fold *fold, const struct fold_options *options);
@@ -53,8 +63,8 @@ void fold_init(struct fold *fold, const struct fold_options *options);
 void fold_fini(struct fold *fold);
 
 /* Begins, if it is worth it, to fold what there is up to file `last`: it is closed, it ends with a commit, and all of it
- * is synced, up to `epoch`. Not while it is busy. */
-void fold_begin(struct fold *fold, unsigned last, uint64_t epoch);
+ * is synced, up to `epoch`. Not while it is busy. Where there was no room or no memory it is tried again after a while. */
+void fold_begin(struct fold *fold, unsigned last, uint64_t epoch, uint64_t now_ns);
 /* True once the work is done. *error: 0, or a negative errno, and then nothing on this disk can be relied on. Only while
  * it is busy. */
 bool fold_is_done(struct fold *fold, int *error);

@@ -22,5 +22,9 @@
 #define FOLD_RUN_BYTES (64u << 10)
 /* fold: so much of a base is written before it is synced, so that no sync is long when the crawl ends. */
 #define FOLD_SYNC_BYTES (16u << 20)
+/* fold: how often it is looked again whether the disk has room by now: it lists a directory. */
+#define FOLD_LOOK_NS (10 * CLOCK_NS_PER_S)
+/* fold: when one that has failed is tried again, for lack of room or memory: it may read gigabytes before it fails again. */
+#define FOLD_RETRY_NS (600 * CLOCK_NS_PER_S)
 /* fold: so many pairs are merged before it is looked whether the crawl ends. */
 #define FOLD_PAIRS_PER_LOOK 65536

@@ -1,7 +1,9 @@
 #include "tools/lycosa/remarks.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "engine/crawl/diagnosis.h"
 #include "lockfree/clock.h"
@@ -78,6 +80,19 @@ void remarks_put_outage(struct text *text, const struct status *status)
 {
     if (status->names_outage_s > 0)
         text_put(text, "no name server has answered for %.0f s: see net.dns-servers", status->names_outage_s);
+}
+
+void remarks_put_fold(struct text *text, const struct status *status)
+{
+    if (!status->fold_trouble)
+        return;
+    text_put(text, "the journal is not folded: %s; ", strerror(-status->fold_trouble));
+    if (status->fold_trouble_stays)
+        text_put(text, "tried again when the crawl is resumed");
+    else if (status->fold_trouble == -ENOSPC)
+        text_put(text, "tried again when the disk has twice its length free beside state.reserve");
+    else
+        text_put(text, "tried again in some minutes");
 }
 
 static void put_loss(struct text *text, uint64_t count, const char *what)

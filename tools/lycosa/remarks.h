@@ -18,6 +18,8 @@ void remarks_put_failing(struct text *text, const struct status *status);
 void remarks_put_lost(struct text *text, const struct status *status);
 /* "no name server has answered for 12 s: see net.dns-servers" */
 void remarks_put_outage(struct text *text, const struct status *status);
+/* "the journal is not folded: No space left on device; tried again when there is room" */
+void remarks_put_fold(struct text *text, const struct status *status);
 /* "waiting for 1 host: example.org, retry in 312 s (connect-refused)"; only when nothing else goes on. */
 void remarks_put_waiting(struct text *text, const struct status *status);
 /* "stopping: 3 fetches in flight", "ending: 4.2 MB are still to be written" */

@@ -96,7 +96,8 @@ static int64_t resting(const struct status *status)
 
 /* What is said when there is a reason. */
 static void (*const remarks[])(struct text *, const struct status *) = {
-    remarks_put_outlook, remarks_put_limit, remarks_put_outage, remarks_put_failing, remarks_put_lost, remarks_put_waiting, remarks_put_end};
+    remarks_put_outlook, remarks_put_limit, remarks_put_outage, remarks_put_failing, remarks_put_lost, remarks_put_fold,
+    remarks_put_waiting, remarks_put_end};
 
 static void write_line(const struct terminal *terminal, const struct status *status, struct text *text)
 {

@@ -1,5 +1,6 @@
 #include "engine/console/metrics.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "engine/crawl/loop.h"
@@ -135,4 +136,23 @@ TEST(series_have_the_numbers_that_they_name)
     CHECK(synced_s <= now_s && synced_s > now_s - 600);
     free(text);
     free(full.loops);
+}
+
+TEST(a_journal_that_is_not_folded_is_counted)
+{
+    static struct crawl crawl = {.directory = "/nowhere", .sieve.kind = TUNING_SIEVE_BLOOM};
+    static struct status status;
+    for (int i = 0; i < 2; i++) {
+        char *text = NULL;
+        size_t len = 0;
+        FILE *out = open_memstream(&text, &len);
+        lf_store(&crawl.commit.fold.trouble, i ? -ENOSPC : 0, relaxed); /* no other thread runs */
+        lf_store(&crawl.commit.fold.folds_told, 3, relaxed);
+        status_update(&status, &crawl);
+        metrics_write(&status, &crawl, out);
+        fclose(out);
+        CHECK(strstr(text, "\nlycosa_folds_total 3\n"));
+        CHECK(strstr(text, i ? "\nlycosa_fold_failing 1\n" : "\nlycosa_fold_failing 0\n"));
+        free(text);
+    }
 }

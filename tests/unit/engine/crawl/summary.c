@@ -1,5 +1,6 @@
 #include "engine/crawl/summary.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -140,6 +141,30 @@ TEST(the_summary_tells_how_far_it_is_and_what_is_in_use)
     CHECK(number(json_get(tree, "disk"), "free") > 0);
     CHECK(status.loop_count == 2 && status.loops[0].busy == 0 && status.loops[1].busy == 0.75);
     json_free(tree);
+    finish();
+}
+
+TEST(the_summary_tells_of_the_journal)
+{
+    begin();
+    for (int i = 0; i < 3; i++) {
+        static const char *const states[] = {"sound", "to be tried again", "given up"};
+        lf_store(&crawl.commit.age_max_ns, 400 * CLOCK_NS_PER_MS, relaxed); /* no other thread runs */
+        lf_store(&crawl.commit.folding_age_max_ns, 200 * CLOCK_NS_PER_MS, relaxed);
+        lf_store(&crawl.commit.fold.folds_told, 7, relaxed);
+        lf_store(&crawl.commit.fold.trouble, i ? -ENOSPC : 0, relaxed);
+        lf_store(&crawl.commit.fold.trouble_stays, i == 2, relaxed);
+        status_update(&status, &crawl);
+        CHECK(summary_write(&status, &crawl, CRAWL_END_NONE));
+        struct json *tree = read_summary();
+        const struct json *fold = json_get(tree, "fold");
+        CHECK_INT(number(tree, "commit_age_max_ms"), 400);
+        CHECK_INT(number(tree, "commit_age_max_while_folding_ms"), 200);
+        CHECK_INT(number(fold, "count"), 7);
+        CHECK_STR(json_text(fold, "state"), states[i]);
+        CHECK_STR(json_text(fold, "error"), i ? "No space left on device" : "");
+        json_free(tree);
+    }
     finish();
 }
 

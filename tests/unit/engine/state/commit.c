@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "engine/state/journal_read.h"
+#include "lockfree/clock.h"
 #include "tests/support/check.h"
 #include "tests/support/disk_model.h"
 
@@ -246,6 +247,23 @@ TEST(without_a_journal_files_are_still_written)
     CHECK_STR(log_text(), "a\n");
     CHECK_INT(commit_finish(&commit), 0);
     CHECK(!disk_model_content(&model, "d/state/journal-000001").ptr);
+    finish();
+}
+
+/* As long as a commit was the last one; and how long while a fold ran beside it. */
+TEST(the_longest_age_of_a_commit_is_known)
+{
+    begin(0, true);
+    for (unsigned i = 0; i < 3; i++) {
+        const uint64_t ages_ns[] = {20, 40, 10};
+        lf_store(&commit.last_ns, clock_now_ns() - ages_ns[i] * CLOCK_NS_PER_S, relaxed); /* there is one thread */
+        commit.fold.is_busy = i == 2;
+        CHECK_INT(commit_now(&commit), 0);
+        commit.fold.is_busy = false;
+        seal(0), seal(1);
+    }
+    CHECK_INT(lf_load(&commit.age_max_ns, relaxed) / CLOCK_NS_PER_S, 40); /* there is one thread */
+    CHECK_INT(lf_load(&commit.folding_age_max_ns, relaxed) / CLOCK_NS_PER_S, 10);
     finish();
 }
 

@@ -334,7 +334,7 @@ static bool fold_now(uint64_t epoch, uint64_t bytes_min)
                                             .bytes_min = bytes_min,
                                             .pairs_max = 1 + chance(64),
                                             .is_inline = true});
-    fold_begin(&fold, journal.end.number - 1, epoch);
+    fold_begin(&fold, journal.end.number - 1, epoch, 0);
     if (fold.is_busy)
         CHECK(fold_is_done(&fold, &error));
     CHECK_INT(error, 0);
@@ -474,23 +474,6 @@ TEST(little_is_not_folded)
     flush();
     close_file(3);
     CHECK(fold_now(3, 1));
-    finish();
-}
-
-TEST(a_fold_needs_room_on_the_disk)
-{
-    begin(1);
-    add_url(1);
-    flush();
-    close_file(1);
-    fold_init(&fold, &(struct fold_options){.disk = &model.disk,
-                                            .directory = "d/state",
-                                            .scratch = "d/scratch",
-                                            .bytes_min = 1,
-                                            .is_inline = true});
-    fold.room = journal.end.offset;
-    fold_begin(&fold, 1, 1);
-    CHECK(!fold.is_busy);
     finish();
 }
 

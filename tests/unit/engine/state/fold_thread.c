@@ -87,7 +87,7 @@ TEST(a_thread_folds_and_can_be_stopped)
     int error = 0;
     begin_on_disk();
     init_on_disk();
-    fold_begin(&fold, FILES, FILES);
+    fold_begin(&fold, FILES, FILES, 0);
     CHECK(fold.is_busy);
     fold_stop(&fold, &error);
     CHECK_INT(error, 0);
@@ -95,7 +95,7 @@ TEST(a_thread_folds_and_can_be_stopped)
     CHECK_INT(journal_find(&found, &disk_system, state), 0);
     CHECK_INT(found.first, fold.folds ? FILES : 1);
     init_on_disk();
-    fold_begin(&fold, FILES, FILES);
+    fold_begin(&fold, FILES, FILES, 0);
     while (fold.is_busy && !fold_is_done(&fold, &error))
         poll(NULL, 0, 1);
     CHECK_INT(error, 0);

@@ -1,5 +1,7 @@
 #include "tools/lycosa/remarks.h"
 
+#include <errno.h>
+
 #include "lockfree/clock.h"
 #include "tests/support/check.h"
 
@@ -24,7 +26,27 @@ TEST(a_sound_crawl_gives_no_cause_for_remarks)
     remarks_put_lost(&text, &status);
     remarks_put_waiting(&text, &status);
     remarks_put_outage(&text, &status);
+    remarks_put_fold(&text, &status);
     CHECK_STR(buffer, "");
+}
+
+TEST(a_journal_that_is_not_folded_is_told_of)
+{
+    const struct {
+        int trouble;
+        bool stays;
+        const char *words;
+    } cases[] = {{-ENOSPC, false, "the journal is not folded: No space left on device; tried again when the disk has twice its "
+                                  "length free beside state.reserve"},
+                 {-ENOMEM, false, "the journal is not folded: Cannot allocate memory; tried again in some minutes"},
+                 {-EIO, true, "the journal is not folded: Input/output error; tried again when the crawl is resumed"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        begin();
+        status.fold_trouble = cases[i].trouble;
+        status.fold_trouble_stays = cases[i].stays;
+        remarks_put_fold(&text, &status);
+        CHECK_STR(buffer, cases[i].words);
+    }
 }
 
 TEST(spans_are_short)
