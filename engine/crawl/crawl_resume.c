@@ -261,12 +261,20 @@ static uint64_t last_busy_us(const struct crawl *crawl)
     return PAST_TEARDOWN_US + (resume->is_same_boot && latest_us < now_us ? latest_us : now_us);
 }
 
+/* A visit connects, makes requests for its burst time, and may have to wait for the last answer. */
+static uint64_t longest_visit_us(const struct tuning *tuning)
+{
+    const struct net_tuning_fixed *net = &tuning->fixed.net;
+    return (2 * net->connect_timeout_ns + tuning->live.politeness.burst_ns + net->fetch_timeout_ns) / 1000;
+}
+
 /* When visits may begin. The next process has to know it, too, should this one be killed before that. */
 static void choose_opening(struct crawl *crawl)
 {
     struct past past;
     crawl->past = (struct past_options){.politeness = &crawl->tuning.live.politeness,
                                         .limits = &crawl->tuning.live.limits,
+                                        .longest_us = longest_visit_us(&crawl->tuning),
                                         .commit_us = crawl->resume.covers_us,
                                         .end_us = last_busy_us(crawl),
                                         .opens_us = crawl->resume.session.opens_us};

@@ -135,10 +135,11 @@ void past_note_done(struct past *past, const struct record_done *done)
     host->bytes += done->body_bytes;
 }
 
-/* What politeness asks for after a visit of this length. */
-static struct politeness_visit visit_of(uint64_t from_us, uint64_t to_us, uint32_t crawl_delay_ms)
+/* A visit from then on until the end. */
+static struct politeness_visit visit_from(const struct past_options *options, uint64_t from_us, uint32_t crawl_delay_ms)
 {
-    return (struct politeness_visit){.spent_ns = (to_us > from_us ? to_us - from_us : 0) * NS_PER_US,
+    uint64_t spent_us = options->end_us >= from_us ? options->end_us - from_us : options->longest_us;
+    return (struct politeness_visit){.spent_ns = spent_us * NS_PER_US,
                                      .crawl_delay_ns = crawl_delay_ms * CLOCK_NS_PER_MS};
 }
 
@@ -150,7 +151,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 uint64_t past_everybody_us(const struct past *past)
 {
     const struct past_options *options = &past->options;
-    struct politeness_visit visit = visit_of(options->commit_us, options->end_us, 0);
+    struct politeness_visit visit = visit_from(options, options->commit_us, 0);
     uint64_t rest_ns = later(politeness_host_rest(options->politeness, &visit),
                              politeness_address_rest(options->politeness, &visit));
     return later(options->end_us + rest_ns / NS_PER_US + 1, options->opens_us);
@@ -160,7 +161,7 @@ uint64_t past_host_us(const struct past *past, const struct past_host *host)
 {
     const struct past_options *options = &past->options;
     uint64_t from_us = host->is_open ? host->begin_us : later(host->host_us, options->commit_us);
-    struct politeness_visit visit = visit_of(from_us, options->end_us, host->crawl_delay_ms);
+    struct politeness_visit visit = visit_from(options, from_us, host->crawl_delay_ms);
     if (!host->is_open && host->host_us > options->end_us)
         return host->host_us;
     return options->end_us + politeness_host_rest(options->politeness, &visit) / NS_PER_US + 1;
@@ -170,7 +171,7 @@ uint64_t past_address_us(const struct past *past, const struct past_host *host)
 {
     const struct past_options *options = &past->options;
     uint64_t from_us = host->is_open ? host->begin_us : later(host->address_us, options->commit_us);
-    struct politeness_visit visit = visit_of(from_us, options->end_us, 0);
+    struct politeness_visit visit = visit_from(options, from_us, 0);
     if (!host->is_open && host->address_us > options->end_us)
         return host->address_us;
     return options->end_us + politeness_address_rest(options->politeness, &visit) / NS_PER_US + 1;

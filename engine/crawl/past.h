@@ -9,7 +9,8 @@
  *   it may be visited from m on, and m is past e     m
  *   anything else                                    e + rest(e - c), as all hosts
  *
- * rest(x) is what politeness asks for after a visit of length x. Pure: the clock is the caller's. */
+ * rest(x) is what politeness asks for after a visit of length x. If the wall clock was set back meanwhile, so that x would be
+ * negative, it is that after the longest visit there can have been. Pure: the clock is the caller's. */
 #pragma once
 
 #include <stdbool.h>
@@ -37,6 +38,7 @@ struct past_host {
 struct past_options {
     const struct politeness_tuning_live *politeness;
     const struct limits_tuning_live *limits;
+    uint64_t longest_us; /* a visit cannot be longer */
     uint64_t commit_us;  /* c, by the wall clock */
     uint64_t end_us;     /* e */
     uint64_t opens_us;   /* the last process had to wait for this moment itself */
