@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import warc  # noqa: E402
-from journal import covered_us  # noqa: E402
+from journal import COMMIT, SESSION, SYNCED, covered_us, frames  # noqa: E402
 from simulated import (BUILD, IMPATIENT, RUDE, Pages, Web, base_tuning, is_sanitized, main, merge, tuning_text,  # noqa: E402
                        wait_until)
 
@@ -310,8 +310,8 @@ def test_one_process_at_a_time():
         lives.check(web.truth())
 
 
-def state_of(directory):
-    return subprocess.run([BUILD / "lycosa", "state", directory], capture_output=True, text=True)
+def state_of(directory, **process):
+    return subprocess.run([BUILD / "lycosa", "state", directory], capture_output=True, text=True, **process)
 
 
 def test_state():
@@ -413,6 +413,41 @@ def test_reserve():
         lives.check(web.truth())
 
 
+def resumed_from(directory):
+    """The epoch of the commit that the last process went back to: what came after it was cut off."""
+    epoch, found = 0, None
+    for kind, number, _ in frames(directory):
+        epoch = number if kind == COMMIT else epoch
+        found = epoch if kind == SESSION else found
+    return found
+
+
+def test_after_a_reboot():
+    """What was written and not synced may be gone with the machine: only a process that died alone goes on from its last
+    commit, and only if it is not told that the directory was copied while the machine ran."""
+    with Web("--hosts", "20", "--pages", "30", "--rtt-ms", "10") as web:
+        boot = web.directory / "boot"
+        boot.write_text("another boot")
+        rebooted = {**os.environ, "LD_PRELOAD": str(BUILD / "preload_boot.so"), "BOOT_ID_FILE": str(boot)}
+        lives = Lives(web, RUDE, {"state": {"sync": "1h"}})  # one at the beginning, and then none
+        process = lives.start()
+        wait_until(lambda: (lives.directory / "crawl.log").exists() and len(lives.fetched()) > 100, "pages")
+        process.kill()
+        process.communicate()
+        epochs = {kind: max(number for found, number, _ in frames(lives.directory) if found == kind) for kind in (COMMIT, SYNCED)}
+        assert epochs[COMMIT] > epochs[SYNCED] > 0, epochs
+        killed = lives.directory
+        for name, arguments, env, kind in (("same", (), None, COMMIT), ("told", ("--trust-synced",), None, SYNCED),
+                                           ("rebooted", (), rebooted, SYNCED)):
+            lives.directory = web.directory / name
+            shutil.copytree(killed, lives.directory, ignore=shutil.ignore_patterns("control.sock"))
+            told = state_of(lives.directory, env=env).stdout
+            assert f"yes, from its last {'sync' if env else 'commit'}" in told, told
+            lives.run(*arguments, env=env)
+            assert resumed_from(lives.directory) == epochs[kind], (name, resumed_from(lives.directory), epochs)
+            lives.check(web.truth())
+
+
 def crawl_with_failing_disk(told_of_last, **times):
     """After a write that failed nothing is trusted but what was synced; the crawl is whole in the end."""
     env = {**os.environ, "LD_PRELOAD": str(BUILD / "preload_disk.so"), "DISK_FAILS_AFTER": "6000000", **times}
@@ -443,6 +478,6 @@ TESTS = [test_kills, test_folds, test_a_retry_after_outlives_the_process, test_s
          test_a_limit_counts_folded_lives,
          test_after_an_orderly_end, test_one_process_at_a_time, test_damage, test_wrong_use, test_full_disk, test_reserve]
 if not is_sanitized():  # a sanitizer wants to be loaded first
-    TESTS += [test_failing_disk, test_dead_disk]
+    TESTS += [test_after_a_reboot, test_failing_disk, test_dead_disk]
 if __name__ == "__main__":
     main(TESTS)
