@@ -339,6 +339,19 @@ def journal(lives):
     return lives.directory / "state" / "journal-000001"
 
 
+def test_a_long_journal_is_told_of():
+    """Whoever resumes a long crawl sees how far the reading of its journal is."""
+    address, count = "127.0.0.1", 600_000
+    with Pages({address: {"/0": (200, {}, b"page")}}) as web:
+        lives = Lives(web, RUDE, {"status": {"interval": "100ms"}, "crawl": {"max-pages": "1"}})
+        lives.seeds.write_text("".join(web.url(address, f"/{number}\n") for number in range(count)))
+        lives.run()
+        assert "reading the journal" not in lives.stderr, lives.stderr
+        lives.run("--max-pages", "1")
+        told = [int(number) for number in re.findall(r"reading the journal: (\d+) records so far", lives.stderr)]
+        assert told and told == sorted(told) and 0 < told[-1] <= 2 * (count + 100), (told, lives.stderr)
+
+
 def test_damage():
     """A journal that ends in the middle of a frame is normal; damage before its end is refused, with the place."""
     with Web("--hosts", "20", "--pages", "40", "--rtt-ms", "20") as web:
@@ -378,6 +391,9 @@ def test_wrong_use():
         other.write_text(lives.tuning.read_text().replace("[state]\n", "[state]\njournal = no\n"))
         lives.run("-c", other, code=1)
         assert "state.journal" in lives.stderr, lives.stderr
+        other.write_text(lives.tuning.read_text().replace("[memory]\n", "[memory]\nsieve-kind = bloom\n"))
+        lives.run("-c", other, code=1)
+        assert "memory.sieve-kind" in lives.stderr, lives.stderr
         done = subprocess.run([BUILD / "lycosa", "crawl", "--resume", web.directory / "nowhere"], capture_output=True,
                               text=True)
         assert done.returncode != 0 and "nowhere" in done.stderr, done.stderr
@@ -476,7 +492,7 @@ def test_dead_disk():
 
 TESTS = [test_kills, test_folds, test_a_retry_after_outlives_the_process, test_state, test_a_limit_counts_all_lives,
          test_a_limit_counts_folded_lives,
-         test_after_an_orderly_end, test_one_process_at_a_time, test_damage, test_wrong_use, test_full_disk, test_reserve]
+         test_after_an_orderly_end, test_one_process_at_a_time, test_a_long_journal_is_told_of, test_damage, test_wrong_use, test_full_disk, test_reserve]
 if not is_sanitized():  # a sanitizer wants to be loaded first
     TESTS += [test_after_a_reboot, test_failing_disk, test_dead_disk]
 if __name__ == "__main__":
