@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""A crawl that is killed and resumed, at any instant and any number of times, ends with what it would have fetched in one
-life: each page once in the WARC files, a line for each in crawl.log, and no host visited too soon."""
-import json
+"""What a crawl does that goes on where another process has left it: limits, Retry-After, damage, disks that are full or fail.
+That it is exact after any number of kills is crawl_kills.py's."""
 import os
-import random
 import re
 import resource
 import shutil
@@ -12,163 +10,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import warc  # noqa: E402
-from journal import COMMIT, SESSION, SYNCED, covered_us, frames  # noqa: E402
-from simulated import (BUILD, IMPATIENT, RUDE, Pages, Web, base_tuning, is_sanitized, main, merge, tuning_text,  # noqa: E402
-                       wait_until)
-
-LONG = os.environ.get("LYCOSA_LONG") == "ON"
-POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200ms", "host-min-idle": "50ms",
-                         "address-min-idle": "20ms"}}
-AUDIT = ["--ratio", "1", "--ip-ratio", "1", "--burst-ms", "200", "--min-idle-ms", "50", "--ip-min-idle-ms", "20"]
-END_S = 600  # a host with hundreds of pages and a Crawl-delay takes minutes
-
-
-class Lives:
-    """One crawl in several processes."""
-
-    def __init__(self, web, *tunings):
-        self.web = web
-        self.directory = web.directory / f"lives-{len(list(web.directory.iterdir()))}"
-        self.tuning = web.directory / "lives.ini"
-        often = {"state": {"commit": "20ms", "sync": "100ms"}}
-        self.tuning.write_text(tuning_text(merge(base_tuning(web), often, IMPATIENT, *tunings)))
-        self.seeds = web.seeds()
-        self.kills = []  # for each the moment, and that which the last commit covers
-
-    def command(self, *arguments):
-        """Begins the crawl, or goes on with it if it has come so far."""
-        if all((self.directory / name).exists() for name in ("seeds.txt", "tuning.ini", "state/lock")):
-            return [BUILD / "lycosa", "crawl", "--resume", self.directory, *arguments]
-        shutil.rmtree(self.directory, ignore_errors=True)
-        return [BUILD / "lycosa", "crawl", "-c", self.tuning, "-o", self.directory, *arguments, self.seeds]
-
-    def start(self, *arguments, **process):
-        return subprocess.Popen(self.command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                **process)
-
-    def kill_after(self, seconds, *arguments):
-        """True if it was killed, False if it had ended by then."""
-        process = self.start(*arguments)
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            self.note_kill()
-            return True
-        _, errors = process.communicate()
-        assert process.returncode == 0, (process.returncode, errors)
-        return False
-
-    def note_kill(self):
-        now_ns = time.monotonic_ns()
-        ago_ns = time.time_ns() - covered_us(self.directory) * 1000
-        self.kills.append(f"{now_ns}:{max(0, now_ns - ago_ns)}")
-
-    def run(self, *arguments, code=0, **process):
-        process = self.start(*arguments, **process)
-        try:
-            self.stdout, self.stderr = process.communicate(timeout=END_S)
-        finally:
-            process.kill()
-        assert process.returncode == code, (process.returncode, self.stdout, self.stderr)
-        return self
-
-    def summary(self):
-        return json.loads((self.directory / "summary.json").read_text())
-
-    def log(self):
-        return [line.split() for line in (self.directory / "crawl.log").read_text().splitlines()]
-
-    def fetched(self):
-        return [row[3] for row in self.log() if int(row[1]) > 0]
-
-    def stored(self):
-        """Every record is read and its digests are checked: a member that is cut off fails here, and a revisit of what a kill
-        has taken away. An index tells of all that is in its file, and of nothing else."""
-        found = []
-        for path in sorted((self.directory / "warc").glob("*.warc*")):
-            found.append(warc.read(path))
-            index = path.parent / (path.name.split(".warc")[0] + ".cdxj")
-            if index.exists():
-                told = [json.loads(line.split(" ", 2)[2])["url"] for line in index.read_text().splitlines()]
-                assert sorted(told) == sorted(record["WARC-Target-URI"] for record in found[-1] if warc.is_capture(record))
-        records = sum(found, [])
-        warc.first_copies(records)
-        return [record["WARC-Target-URI"] for record in records if warc.is_capture(record)]
-
-    def check(self, truth=None):
-        """Log and store hold the same, each once; and just what there is to be had."""
-        fetched, stored = self.fetched(), self.stored()
-        assert not list(self.directory.rglob("*.open")), "a file was left open"
-        twice = [url for url, count in Counter(stored).items() if count > 1]
-        assert not twice, f"{len(twice)} stored twice, first {twice[:3]}"
-        assert sorted(fetched) == sorted(stored), "crawl.log and the WARC files differ"
-        if truth is not None:
-            missing, extra = sorted(set(truth) - set(stored)), sorted(set(stored) - set(truth))
-            assert not missing, f"{len(missing)} of {len(truth)} missing, first {missing[:3]}"
-            assert not extra, f"{len(extra)} too many, first {extra[:3]}"
-        summary = self.summary()
-        assert summary["stored"] == len(stored), summary
-        if summary["end"] not in ("disk-full", "failed"):  # then pages were fetched that could not be kept
-            assert summary["pages"] == len(fetched), summary
-        return len(stored)
-
-
-# With few hosts of many pages, most URLs of each host wait on disk.
-LONG_QUEUES = {"frontier": "1MiB"}
-
-
-def random_wait(rng):
-    """From the first milliseconds on, in which the journal is opened or read, to the middle of the crawl."""
-    return rng.choice([rng.uniform(0, 0.03), rng.uniform(0, 0.5), rng.uniform(0, 2.5)])
-
-
-def crawl_with_kills(number, memory, threads, kills):
-    rng = random.Random(number)
-    size = ["--hosts", str(rng.choice([20, 40, 80])), "--pages", "30"]
-    if memory == LONG_QUEUES:
-        size = ["--hosts", "6", "--addresses", "6", "--pages", "500", "--rtt-ms", "1", "--think-ms", "0"]
-    with Web(*size, "--seed", str(number), "--crawl-delay-ms", "200") as web:
-        lives = Lives(web, POLITE, {"memory": memory})
-        begun = time.monotonic()
-        while len(lives.kills) < kills and lives.kill_after(random_wait(rng), "--threads", str(rng.choice(threads))):
-            pass
-        lives.run("--threads", str(threads[0]))
-        count = lives.check(web.truth())
-        told = state_of(lives.directory).stdout
-        assert ", 0 waiting" in told and "it is complete" in told, told
-        assert all(list(path.parent.glob(path.name.split(".warc")[0] + ".cdxj")) for path in lives.directory.rglob("*.warc.gz"))
-        text, violations = web.audit(*AUDIT, *(f"--killed={kill}" for kill in lives.kills))
-        print(f"  web {number}, {memory}, {threads} loops: {len(lives.kills)} kills, {count} pages, "
-              f"{violations} violations, {time.monotonic() - begun:.1f} s", flush=True)
-        assert violations == 0, text
-        return len(lives.kills)
-
-
-FEW_HOSTS = {"hosts": "16"}  # most URLs wait on disk for a host record
-KINDS = [{"sieve-kind": kind} for kind in ("signatures", "bloom", "mercator", "offline", "rocksdb")]
-SOME_CASES = [({}, (1,)), (FEW_HOSTS, (2,)), ({"sieve-kind": "bloom"}, (2,)), (FEW_HOSTS, (1, 2)),
-              ({"sieve-kind": "mercator"}, (1, 2)), ({"sieve-kind": "offline", "hosts": "16"}, (2,)),
-              ({"sieve-kind": "rocksdb"}, (2, 1)), ({"sieve": "8KiB"}, (1, 2)),
-              (LONG_QUEUES, (1, 2))]
-ALL_CASES = [({**kind, **room}, (threads,)) for kind in KINDS for room in ({}, FEW_HOSTS) for threads in (1, 2)]
-ALL_CASES += [({"sieve": "8KiB"}, (1, 2)), (LONG_QUEUES, (1, 2))]
-
-
-def test_kills():
-    """120 kills; with --long 1,000: every sieve, with memory for all and with most on disk, with one loop and with two."""
-    webs, kills = (2 * len(ALL_CASES), 28) if LONG else (2, 6) if is_sanitized() else (9, 13)
-    cases = ALL_CASES if LONG else SOME_CASES
-    with ThreadPoolExecutor(4) as pool:  # they rest more than they run
-        total = sum(pool.map(lambda number: crawl_with_kills(number, *cases[number % len(cases)], kills), range(webs)))
-    print(f"  {total} kills in {webs} crawls")
-    assert total > webs * kills // 2 and (total >= 1000 or not LONG), "most crawls ended before they were killed"
+from lives import END_S, FOLDING, POLITE, Lives, covered_us, state_of  # noqa: E402
+from simulated import BUILD, RUDE, Pages, Web, is_sanitized, main, wait_until  # noqa: E402
 
 
 class Moments(Pages):
@@ -211,46 +57,6 @@ def test_a_retry_after_outlives_the_process():
         assert lives.check() == 1
         waited = web.moments[count] - heard
         assert waited >= patience_s, waited
-
-
-FOLDING = {"state": {"fold": "4KiB", "file-bytes": "4KiB", "commit": "10ms", "sync": "20ms"}}
-
-
-def files_of_journal(lives):
-    return sorted(int(path.name[8:]) for path in (lives.directory / "state").glob("journal-*"))
-
-
-def crawl_with_folds(number, memory, threads, kills):
-    """Killed while its journal is folded, which happens all the time."""
-    rng = random.Random(1000 + number)
-    with Web("--hosts", str(rng.choice([40, 80])), "--pages", "20", "--seed", str(number), "--crawl-delay-ms", "200") as web:
-        lives = Lives(web, POLITE, FOLDING, {"memory": memory})
-        while len(lives.kills) < kills and lives.kill_after(random_wait(rng), "--threads", str(threads)):
-            pass
-        lives.run("--threads", str(threads))
-        count = lives.check(web.truth())
-        text, violations = web.audit(*AUDIT, *(f"--killed={kill}" for kill in lives.kills))
-        numbers = files_of_journal(lives)
-        told = state_of(lives.directory).stdout
-        print(f"  web {number}, {memory}, {threads} loops: {len(lives.kills)} kills, {count} pages, "
-              f"journal files {numbers}", flush=True)
-        assert violations == 0, text
-        assert numbers[0] > 1 and len(numbers) < 20, numbers
-        assert " folded, up to epoch " in told and f"pages: {count}," in told and "it is complete" in told, told
-        assert f"{len(lives.log())} done, 0 waiting" in told, told
-        leftovers = [path.name for path in lives.directory.rglob("fold*")]
-        assert not leftovers, leftovers
-        return numbers[-1]
-
-
-def test_folds():
-    """Folds are interrupted at any moment, and nobody can tell afterwards."""
-    cases = [({}, 1), ({"hosts": "16"}, 2), ({"sieve-kind": "bloom"}, 2), ({"sieve-kind": "mercator"}, 2),
-             ({"sieve": "8KiB"}, 1)]
-    webs, kills = (15, 20) if LONG else (2, 5) if is_sanitized() else (5, 8)
-    with ThreadPoolExecutor(4) as pool:
-        files = sum(pool.map(lambda number: crawl_with_folds(number, *cases[number % len(cases)], kills), range(webs)))
-    print(f"  {files} files of journals were folded or left")
 
 
 def test_a_limit_counts_folded_lives():
@@ -308,10 +114,6 @@ def test_one_process_at_a_time():
         process.communicate()
         lives.run()
         lives.check(web.truth())
-
-
-def state_of(directory, **process):
-    return subprocess.run([BUILD / "lycosa", "state", directory], capture_output=True, text=True, **process)
 
 
 def test_state():
@@ -490,7 +292,7 @@ def test_dead_disk():
     crawl_with_failing_disk("commit")
 
 
-TESTS = [test_kills, test_folds, test_a_retry_after_outlives_the_process, test_state, test_a_limit_counts_all_lives,
+TESTS = [test_a_retry_after_outlives_the_process, test_state, test_a_limit_counts_all_lives,
          test_a_limit_counts_folded_lives,
          test_after_an_orderly_end, test_one_process_at_a_time, test_a_long_journal_is_told_of, test_damage, test_wrong_use, test_full_disk, test_reserve]
 if not is_sanitized():  # a sanitizer wants to be loaded first
