@@ -111,10 +111,9 @@ bool crawl_lock_directory(struct crawl *crawl, struct tuning_error *error)
     crawl->lock = disk_lock(path, CRAWL_LOCK_NS);
     if (crawl->lock >= 0)
         return true;
-    return crawl_refuse(error,
-                        crawl->lock == -EWOULDBLOCK ? "%s: another process crawls in this directory"
-                                                    : "%s: cannot be locked",
-                        crawl->directory);
+    if (crawl->lock == -EWOULDBLOCK)
+        return crawl_refuse(error, "%s: another process crawls in this directory", crawl->directory);
+    return crawl_refuse(error, "%s: cannot be locked: %s", path, strerror(-crawl->lock));
 }
 
 static void remove_file_in(void *folder, const char *name)
