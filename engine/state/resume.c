@@ -232,7 +232,8 @@ static bool read_commits(struct resume *resume)
     if (good && is_found)
         good = find_end(resume, &reader);
     else if (good)
-        good = refuse(resume, "%s: its last commit cannot be found", resume->state);
+        good = reader.error ? refuse_error(resume, reader.error)
+                            : refuse(resume, "%s: its last commit cannot be found", resume->state);
     journal_reader_fini(&reader);
     return good;
 }
@@ -273,7 +274,8 @@ bool resume_replay(struct resume *resume, resume_take *take, void *owner)
             (reader.next.number == resume->commit.number && reader.next.offset < resume->commit.offset))) {
         struct slice via = {"", 0};
         if (journal_reader_next(&reader) != JOURNAL_FOUND_FRAME) {
-            good = refuse_place(resume, "the journal has changed", reader.next);
+            good = reader.error ? refuse_error(resume, reader.error)
+                                : refuse_place(resume, "the journal has changed", reader.next);
             break;
         }
         if (reader.frame.kind == JOURNAL_SESSION) {

@@ -154,6 +154,7 @@ def test_the_sieve_on_disk_fails():
             spread(web, kind, count, "/scratch/sieve")
 
 
-if is_sanitized():  # a sanitizer wants to be loaded first
+if is_sanitized():
+    print("a sanitizer wants to be loaded first")
     sys.exit(77)
 main([test_any_call_fails, test_any_call_of_a_resume_fails, test_the_sieve_on_disk_fails])

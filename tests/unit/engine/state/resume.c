@@ -552,6 +552,50 @@ TEST(the_last_base_counts)
     disk_model_fini(&model);
 }
 
+static bool count_record(void *owner, const struct record *record, struct slice via)
+{
+    (void)record;
+    (void)via;
+    ++*(unsigned *)owner;
+    return true;
+}
+
+/* Looks and reads; the call number `at` fails. The records, or 0 if it was refused. */
+static unsigned read_with_fault(uint64_t at)
+{
+    unsigned records = 0;
+    model.calls = 0;
+    model.fault_at = at;
+    model.fault = DISK_MODEL_FAULT_ERROR;
+    model.fault_errno = EIO;
+    bool is_read = look(RESUME_TRUST_LAST) == RESUME_READY && resume_replay(&resume, count_record, &records);
+    if (!is_read && !strstr(resume.message, strerror(EIO)))
+        check_failed(__FILE__, __LINE__, "call %llu: %s", (unsigned long long)at, resume.message);
+    resume_fini(&resume);
+    return is_read ? records : 0;
+}
+
+/* It is neither damaged nor shorter, and the operator has to look at the disk. */
+TEST(a_journal_that_cannot_be_read_is_refused_with_the_error)
+{
+    begin(NULL);
+    for (uint64_t epoch = 1; epoch <= 3; epoch++)
+        add_epoch(epoch);
+    CHECK_INT(journal_synced(&journal, 3), 0);
+    add_data(4);
+    put_file("d/state/journal-000002", 100); /* what a crash has left */
+    const unsigned records = read_with_fault(0), calls = (unsigned)model.calls;
+    unsigned refused = 0;
+    CHECK(records >= 6);
+    for (unsigned at = 1; at <= calls; at++) {
+        unsigned got = read_with_fault(at);
+        CHECK(got == records || got == 0);
+        refused += got == 0;
+    }
+    CHECK(refused > calls / 2);
+    finish();
+}
+
 /* Whatever bit flips: an answer, and no more than was committed. */
 TEST(a_bit_that_flips_never_does_harm)
 {
