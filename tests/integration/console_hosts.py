@@ -13,7 +13,7 @@ from urllib.parse import quote
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from console import AUDIT, POLITE, Running  # noqa: E402
-from lives import covered_us  # noqa: E402
+from journal import covered_us  # noqa: E402
 from simulated import BUILD, IMPATIENT, RUDE, Crawl, Web, main, merge, outcome_of, wait_until  # noqa: E402
 
 WEB = ["--hosts", "20", "--pages", "14", "--seed", "9", "--rtt-ms", "40", "--crawl-delay-ms", "100"]

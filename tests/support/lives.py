@@ -2,12 +2,12 @@
 import json
 import re
 import shutil
-import struct
 import subprocess
 import time
 from collections import Counter
 
 import warc
+from journal import covered_us, last_commit_s
 from simulated import BUILD, IMPATIENT, base_tuning, merge, tuning_text
 
 POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200ms", "host-min-idle": "50ms",
@@ -17,37 +17,9 @@ AUDIT = ["--ratio", "1", "--ip-ratio", "1", "--burst-ms", "200", "--min-idle-ms"
 FOLDING = {"state": {"fold": "4KiB", "file-bytes": "4KiB", "commit": "10ms", "sync": "20ms"}}
 END_S = 600  # a host with hundreds of pages and a Crawl-delay takes minutes
 
-JOURNAL_MAGIC, COMMIT, SESSION = 0x31636C79, 2, 4
-FRAME = struct.Struct("<IIQQHHI")  # magic, bytes that follow, epoch, microseconds, kind, writer, checksum
 
-
-def frames_of(directory):
-    """(kind, microseconds of the wall clock) of each frame of the journal."""
-    for path in sorted((directory / "state").glob("journal-*")):
-        text, at = path.read_bytes(), 0
-        while at + FRAME.size <= len(text):
-            magic, size, _, wall_us, kind, _, _ = FRAME.unpack_from(text, at)
-            at += FRAME.size + size
-            if magic != JOURNAL_MAGIC or at > len(text):
-                break  # torn
-            yield kind, wall_us
-
-
-def covered_us(directory):
-    """Up to when all is in the last commit, by the wall clock: when the one before was made, or the session begun."""
-    covers, before = 0, 0
-    for kind, wall_us in frames_of(directory):
-        covers = before if kind == COMMIT else covers
-        before = wall_us if kind in (COMMIT, SESSION) else before
-    return covers
-
-
-def last_commit_us(directory):
-    return max((wall_us for kind, wall_us in frames_of(directory) if kind == COMMIT), default=0)
-
-
-def state_of(directory):
-    return subprocess.run([BUILD / "lycosa", "state", directory], capture_output=True, text=True)
+def state_of(directory, **process):
+    return subprocess.run([BUILD / "lycosa", "state", directory], capture_output=True, text=True, **process)
 
 
 def done_in(directory):
@@ -86,7 +58,7 @@ class Lives:
 
     def kill_after(self, seconds, *arguments):
         """True if it was killed, False if it had ended by then."""
-        committed_us = last_commit_us(self.directory)
+        committed_s = last_commit_s(self.directory)
         process = self.start(*arguments)
         try:
             process.wait(seconds)
@@ -94,7 +66,7 @@ class Lives:
             process.kill()
             process.communicate()
             self.note_kill()
-            self.kills_in_resume += 0 < committed_us == last_commit_us(self.directory)
+            self.kills_in_resume += 0 < committed_s == last_commit_s(self.directory)
             return True
         _, errors = process.communicate()
         assert process.returncode == 0, (process.returncode, errors)
