@@ -128,6 +128,8 @@ def test_state():
         process.communicate()
         told = state_of(lives.directory)
         assert told.returncode == 0 and "can be resumed: yes, from its last commit" in told.stdout, told
+        ago_s = float(re.search(r"^committed: what was done until ([\d.]+) s ago$", told.stdout, re.M).group(1))
+        assert 0 <= time.time() - ago_s - covered_us(lives.directory) / 1e6 < 1, (ago_s, told.stdout)
         waiting = int(re.search(r"(\d+) waiting", told.stdout).group(1))
         lives.run()
         told = state_of(lives.directory).stdout

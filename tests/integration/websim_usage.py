@@ -57,6 +57,7 @@ with tempfile.TemporaryDirectory() as directory:
         ["audit", text, "--connections-per-address", "0"],
         ["journal", "dump"],
         ["journal", "dump", text],
+        ["journal", "now", text],
         ["faults", "x"],
     ]
     for arguments in wrong:

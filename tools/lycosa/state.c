@@ -113,6 +113,13 @@ static void print_age(const char *what, uint64_t epoch, uint64_t wall_us)
         printf("%s: epoch %" PRIu64 ", %.1f h ago\n", what, epoch, age / 3600);
 }
 
+/* What was done later than that is done again. */
+static void print_covered(const struct resume *resume)
+{
+    if (resume->covers_us)
+        printf("committed: what was done until %.3f s ago\n", (double)(clock_wall_us() - resume->covers_us) / 1e6);
+}
+
 /* True if a process crawls there at this moment. */
 static bool is_running(const char *directory)
 {
@@ -144,6 +151,7 @@ static void print_contents(const struct resume *resume, const struct contents *c
                resume->base_epoch);
     printf("\n");
     print_age("last commit", resume->epoch, resume->commit_us);
+    print_covered(resume);
     print_age("last sync", resume->synced_epoch, resume->synced_us);
 }
 

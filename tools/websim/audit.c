@@ -313,12 +313,13 @@ const struct websim_command websim_journal = {
     .command = {.program = "websim",
                 .name = "journal",
                 .run = websim_journal_main,
-                .synopsis = "dump FILE",
+                .synopsis = "dump FILE | now",
                 .summary = "a journal as text: time, connection, event, status, retry-after, URL",
                 .description =
                     "Prints what `websim serve --journal FILE` recorded, a line per event: time, connection, "
-                    "event, status, retry-after, URL.",
-                .words = "dump"},
+                    "event, status, retry-after, URL. `now` prints the moment by the clock of the journals, in "
+                    "nanoseconds.",
+                .words = "dump now"},
     .operands_max = 2,
 };
 
@@ -328,8 +329,10 @@ int websim_journal_main(int argc, char **argv)
     int operands = websim_commands_parse(&websim_journal, NULL, argc, argv);
     if (operands < 0)
         return WEBSIM_EXIT_USAGE;
+    if (operands == 1 && strcmp(argv[1], "now") == 0)
+        return printf("%" PRIu64 "\n", clock_now_ns()) > 0 ? WEBSIM_EXIT_DONE : WEBSIM_EXIT_FAILED;
     if (operands != 2 || strcmp(argv[1], "dump") != 0)
-        return websim_options_error("journal", "expected: websim journal dump FILE");
+        return websim_options_error("journal", "expected: websim journal dump FILE, or now");
     if (websim_journal_read(&journal, argv[2]) != 0)
         return WEBSIM_EXIT_USAGE;
     websim_journal_dump(&journal, stdout);

@@ -206,16 +206,22 @@ static bool is_between(const struct websim_audit_kill *kill, const struct websim
     return before->start < kill->at_ns && kill->at_ns <= request->start;
 }
 
-static bool is_after_kill(const struct websim_audit *audit, const struct websim_audit_request *before,
-                          const struct websim_audit_request *request)
+/* How long a page that was answered may wait for its verdict: for a processor, or for room in the store. */
+#define VERDICT_LATE_NS (5 * CLOCK_NS_PER_S)
+
+/* Likewise, and too early for it to commit what became of the first. */
+static bool is_undone(const struct websim_audit *audit, const struct websim_audit_request *before,
+                      const struct websim_audit_request *request)
 {
-    for (size_t i = 0; i < audit->options.killed_count; i++)
-        if (is_between(&audit->options.killed[i], before, request))
+    for (size_t i = 0; i < audit->options.killed_count; i++) {
+        const struct websim_audit_kill *kill = &audit->options.killed[i];
+        if (is_between(kill, before, request) && before->end + VERDICT_LATE_NS >= kill->heard_ns)
             return true;
+    }
     return false;
 }
 
-/* Likewise, and too early for it to commit what the first was answered with. A busy crawler may have read the answer a
+/* Likewise, and too early for it to know what the first was answered with. A busy crawler may have read the answer a
  * little later than it was sent. */
 static bool is_forgotten(const struct websim_audit *audit, const struct websim_audit_request *before,
                          const struct websim_audit_request *request)
@@ -314,7 +320,7 @@ static void check_repeats(struct websim_audit *audit)
         }
         const struct websim_audit_request *before = request - 1;
         if (before->complete && before->status != 429 && before->status < 500 &&
-            !is_after_kill(audit, before, request) && ++repeats > audit->options.kills)
+            !is_undone(audit, before, request) && ++repeats > audit->options.kills)
             report_request(audit, WEBSIM_RULE_REPEATED, request, 0);
     }
 }

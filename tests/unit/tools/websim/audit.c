@@ -393,6 +393,23 @@ TEST(a_killed_crawler_may_ask_again_after_its_death)
     }
 }
 
+/* A page may wait for its verdict for five seconds, and no longer. */
+TEST(a_killed_crawler_does_not_ask_again_for_what_it_has_committed)
+{
+    static const struct {
+        uint64_t heard_ms;
+        unsigned violations;
+    } cases[] = {{5010, 0}, {5011, 1}, {20000, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct websim_audit_options options = killed_at(20000, cases[i].heard_ms);
+        begin();
+        uint32_t connection = connect_at(0);
+        fetch(connection, url_of(3, WEBSIM_KIND_GONE, 7), 0, 10);
+        fetch(connection, url_of(3, WEBSIM_KIND_GONE, 7), 20020, 20030);
+        CHECK_INT(judge(&options), cases[i].violations);
+    }
+}
+
 /* What it had time to commit, and what it was told after it had come back, it has to keep in mind. */
 TEST(a_killed_crawler_may_forget_what_it_has_just_heard)
 {
