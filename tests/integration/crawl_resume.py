@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from journal import covered_us  # noqa: E402
+from journal import COMMIT, SESSION, SYNCED, covered_us, frames  # noqa: E402
 from lives import END_S, FOLDING, POLITE, Lives, state_of  # noqa: E402
 from simulated import BUILD, RUDE, Pages, Web, is_sanitized, main, wait_until  # noqa: E402
 
