@@ -15,8 +15,10 @@
 
 /* Fingerprints per line when memory is full: 5 of 7 cells. The rest is for lines that get more than others. */
 #define FILL 5
-/* What it costs to read the next line, in hundredths of the first: an estimate, the CPU fetches it ahead. */
-#define NEXT_LINE_COST 25
+/* What it costs to read the next line of a value, in hundredths of the first line, and to wait for the next lines of all values
+ * together: they are asked for when the first ones are there. Both by measurement of layouts at 1 to 30 million (bench/README.md). */
+#define NEXT_LINE_COST 47
+#define NEXT_WAIT_COST 420
 /* The largest number of lines per value of a part: half of what hops can reach. */
 #define LINES_PER_VALUE_MAX (NEAR_HOPS_MAX / 2)
 /* More probes than this would take tens of microseconds. */
@@ -40,7 +42,7 @@ static unsigned log2_up(uint64_t value)
 /* The layout with so many tables: its work in hundredths of a line read, 0 if it is impossible. */
 static uint64_t lay_out(struct near_plan *plan, unsigned tables, uint64_t bytes, unsigned distance)
 {
-    uint64_t cost = 0, lines = bytes / LF_CACHE_LINE / (tables + 1); /* one more for the URLs */
+    uint64_t cost = 0, most = 0, lines = bytes / LF_CACHE_LINE / (tables + 1); /* one more for the URLs */
     if (lines <= NEAR_HOPS_MAX)
         return 0;
     *plan = (struct near_plan){.tables_count = tables, .lines_count = lines - NEAR_HOPS_MAX};
@@ -49,15 +51,16 @@ static uint64_t lay_out(struct near_plan *plan, unsigned tables, uint64_t bytes,
         unsigned radius = (distance + 1) / tables + (i < (distance + 1) % tables) - 1;
         /* Changes of the lowest bits stay in the same line. */
         unsigned told = log2_up(plan->lines_count) < width ? log2_up(plan->lines_count) : width;
-        uint64_t per_value = width < 40 ? plan->lines_count >> width : 0;
-        if (per_value > LINES_PER_VALUE_MAX || near_plan_probes(width, radius) > PROBES_MAX)
+        uint64_t hundredths = width < 40 ? plan->lines_count * 100 >> width : 0; /* of lines per value */
+        if (hundredths > LINES_PER_VALUE_MAX * 100 || near_plan_probes(width, radius) > PROBES_MAX)
             return 0;
-        cost += near_plan_probes(told, radius) * (100 + per_value * NEXT_LINE_COST);
+        cost += near_plan_probes(told, radius) * (100 + hundredths * NEXT_LINE_COST / 100);
+        most = hundredths > most ? hundredths : most;
         plan->width[i] = width;
         plan->radius[i] = radius;
     }
     plan->count_max = plan->lines_count * FILL;
-    return cost;
+    return cost + most * NEXT_WAIT_COST / 100;
 }
 
 struct near_plan near_plan(uint64_t bytes, unsigned distance)

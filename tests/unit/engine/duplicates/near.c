@@ -109,6 +109,18 @@ TEST(nothing_within_the_distance_is_missed)
             check_recall(distance, way, 4000);
 }
 
+/* The more there are to hold, the fewer tables: what takes least time was measured (bench/README.md). */
+TEST(the_layout_follows_the_number)
+{
+    static const struct {
+        uint64_t count;
+        unsigned tables;
+    } rows[] = {{300000, 4}, {1200000, 3}, {3000000, 3}, {10000000, 3}, {20000000, 2}, {30000000, 2}, {100000000, 2}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CHECK_INT(near_plan(near_bytes_for(rows[i].count, 3), 3).tables_count, rows[i].tables);
+    CHECK_INT(near_plan(64 << 20, 3).tables_count, 3); /* the default memory */
+}
+
 /* Every pattern of up to three changed bits, around one fingerprint among others. */
 TEST(every_pattern_of_three_bits_is_found)
 {
