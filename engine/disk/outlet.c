@@ -65,6 +65,7 @@ struct outlet_block *outlet_take_block(struct outlet *outlet)
     outlet->spare = block->next;
     outlet->spare_count--;
     block->used = 0;
+    block->ends = false;
     block->name[0] = '\0';
     block->next = NULL;
     return block;
@@ -72,7 +73,8 @@ struct outlet_block *outlet_take_block(struct outlet *outlet)
 
 void outlet_flush(struct outlet *outlet)
 {
-    if (!outlet->current || (outlet->current->used == 0 && outlet->current->name[0] == '\0'))
+    const struct outlet_block *current = outlet->current;
+    if (!current || (current->used == 0 && current->name[0] == '\0' && !current->ends))
         return;
     /* Hand-over: the block is the housekeeper's. There is room: the ring holds all blocks there are. */
     ring_spsc_push(&outlet->full, (uintptr_t)outlet->current);
@@ -144,6 +146,17 @@ bool outlet_open(struct outlet *outlet, const char *name)
     return true;
 }
 
+bool outlet_close(struct outlet *outlet)
+{
+    if (!outlet->current)
+        outlet->current = outlet_take_block(outlet);
+    if (!outlet->current)
+        return false;
+    outlet->current->ends = true;
+    outlet_flush(outlet);
+    return true;
+}
+
 /* The housekeeper's side. */
 
 struct outlet_block *outlet_next(struct outlet *outlet)
@@ -161,17 +174,25 @@ void outlet_done(struct outlet *outlet, struct outlet_block *block)
     ring_spsc_push(&outlet->empty, (uintptr_t)block);
 }
 
+static void end_file(struct outlet *outlet)
+{
+    if (outlet->file && !outlet->is_shared)
+        files_finish(outlet->file);
+    outlet->file = NULL;
+}
+
 static int write_block(struct outlet *outlet, const struct outlet_block *block)
 {
     int error = 0;
     if (block->name[0]) {
-        if (outlet->file && !outlet->is_shared)
-            files_finish(outlet->file);
+        end_file(outlet);
         outlet->file = files_open(outlet->files, block->name, outlet->is_shared, &error);
     }
     if (!error && block->used)
         error = files_append(outlet->files, outlet->file, (struct slice){block->bytes, block->used});
     outlet->has_failed = error;
+    if (!error && block->ends)
+        end_file(outlet);
     return error;
 }
 
@@ -207,8 +228,8 @@ int outlet_finish(struct outlet *outlet)
         int error = outlet_drain(outlet);
         first_error = first_error ? first_error : error;
     } while (outlet->is_held);
-    if (outlet->file && !outlet->is_shared && !outlet->has_failed)
-        files_finish(outlet->file);
+    if (!outlet->has_failed)
+        end_file(outlet);
     outlet->file = NULL;
     return first_error;
 }

@@ -3,12 +3,12 @@
  *
  * | call                                | by whom         |
  * |-------------------------------------|-----------------|
- * | room, append, open, flush, seal     | the loop        |
+ * | room, append, open, close, flush, seal | the loop     |
  * | write, next, done, is_held, release | the housekeeper |
  * | unwritten                           | anybody         |
  * | init, fini                          | one thread, when the others do not run |
  *
- * The stream is cut into files by outlet_open. It is also cut into epochs: the loop seals its outlets when it
+ * The stream is cut into files by outlet_open and outlet_close. It is also cut into epochs: the loop seals its outlets when it
  * takes up a new epoch, and the housekeeper writes up to the seal and holds the outlet there. When all
  * outlets of a crawl are held, the files hold whole epochs and nothing of a later one, and their lengths can be
  * committed; then the outlets are released. */
@@ -28,6 +28,7 @@ enum { OUTLET_BLOCK_BYTES = 1 << 18 };
 struct outlet_block {
     size_t used;
     struct outlet_block *next;   /* in a draft, or of the spare ones */
+    bool ends;                   /* the file: nothing more comes until another is opened */
     char name[FILES_NAME_BYTES]; /* not empty: this block begins a file of that name */
     char bytes[OUTLET_BLOCK_BYTES];
 };
@@ -79,6 +80,8 @@ char *outlet_space(struct outlet *outlet, size_t *room);
 void outlet_claim(struct outlet *outlet, size_t used);
 /* What follows goes to a new file. False: no block is free; nothing has changed. */
 bool outlet_open(struct outlet *outlet, const char *name);
+/* The file ends here. Not for shared ones; outlet_open comes next. False: no block is free; nothing has changed. */
+bool outlet_close(struct outlet *outlet);
 /* Hands the current block over though it is not full. */
 void outlet_flush(struct outlet *outlet);
 /* What was appended so far belongs to the epoch that ends. Not again before the outlet was released. */

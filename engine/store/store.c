@@ -225,6 +225,7 @@ static bool begin_file(struct store *store)
     assert(opened);
     (void)opened;
     store->serial++;
+    store->is_open = true;
     store->first = store->offset = 0;
     store->opened_ns = clock_now_ns();
     if (dictionary_ready(&store->dictionary))
@@ -240,10 +241,19 @@ static bool is_old(const struct store *store)
     return age_ns && clock_now_ns() - store->opened_ns >= age_ns;
 }
 
+/* A crawl whose hosts all rest closes its files, too. A long page that is being packed keeps its file open. */
+void store_close_old(struct store *store)
+{
+    if (!store->is_open || !is_old(store) || store->job.phase >= STORE_PACKS)
+        return;
+    store_note_end(store); /* first: as in begin_file */
+    store->is_open = !outlet_close(&store->outlet);
+}
+
 /* A long page that is being packed names the warcinfo of the present file, so that file stays open for it. */
 bool store_open(struct store *store)
 {
-    bool is_due = store->serial == 0 || store->offset >= store->tuning->fixed.store.file_bytes ||
+    bool is_due = !store->is_open || store->offset >= store->tuning->fixed.store.file_bytes ||
                   is_old(store) || (!store->uses_dictionary && dictionary_ready(&store->dictionary));
     if (!is_due || store->job.phase >= STORE_PACKS)
         return true;

@@ -112,6 +112,7 @@ struct store {
     uint64_t first;     /* where the first record of the open file is: behind the dictionary */
     uint64_t offset;    /* behind the last record of the open file, counted from the first one */
     uint64_t opened_ns; /* when it was opened */
+    bool is_open;
     struct slice
         tuning_text; /* the tuning file, for warcinfo records; set after store_init, outlives the store */
     struct press press;
@@ -193,7 +194,7 @@ bool store_finish(struct store *store, const struct store_page *page);
 bool store_holds(const struct store *store, const char *response);
 /* Forgets that page. No-op if it is not at hand. */
 void store_cancel(struct store *store, const char *response);
-/* To be called at the start of a turn, before the pages that wait are tried again. */
+/* To be called at the start of a turn, before the pages that wait are tried again. Closes a file that is old. */
 void store_turn(struct store *store);
 /* Whether store_prepare has work, for the page at hand or one that waits, that need not wait for the disk. */
 bool store_has_work(const struct store *store);
@@ -218,6 +219,8 @@ void store_note_end(struct store *store);
 
 /* Opens a file if none is open or the open one is long enough. False: no room now. */
 bool store_open(struct store *store);
+/* Closes the open file if it is older than store.file-age. */
+void store_close_old(struct store *store);
 /* A record with what all records of a page have in common, or all records of anything that has a URL and a date. The
  * caller adds id and block. */
 struct warc_record store_record(const struct store *store, enum warc_type type, const struct store_page *page);

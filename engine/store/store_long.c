@@ -171,6 +171,7 @@ void store_cancel(struct store *store, const char *response)
 void store_turn(struct store *store)
 {
     store->job.is_awaited = false;
+    store_close_old(store);
 }
 
 bool store_has_work(const struct store *store)

@@ -231,7 +231,7 @@ const struct tuning_key tuning_keys[] = {
     {"store", "file-bytes", TUNING_BYTES, AT(fixed.store.file_bytes), "1GB", 65536, 1e13, NULL,
      "a WARC file or one of lines that has reached this size is closed"},
     {"store", "file-age", TUNING_DURATION, AT(fixed.store.file_age_ns), "0s", 0, 3650 * DAY, NULL,
-     "a WARC file or one of lines that has been open for so long is followed by another when the next page is stored; 0: no limit"},
+     "a WARC file or one of lines is closed when it has been open for so long; the next page begins another; 0: no limit"},
     {"store", "buffer", TUNING_BYTES, AT(fixed.store.buffer_bytes), "64MiB", 1 << 20, 1e12, NULL,
      "memory of what waits to be written; when it is full the crawl slows down"},
     {"store", "index", TUNING_BOOL, AT(fixed.store.index), "yes", 0, 1, NULL,

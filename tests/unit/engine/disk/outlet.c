@@ -56,6 +56,29 @@ static void check_file(const char *name, const char *content)
     free(text);
 }
 
+/* Whether there are bytes in hand or not. */
+TEST(a_file_is_closed_before_another_is_opened)
+{
+    begin();
+    for (unsigned i = 0; i < 2; i++) {
+        const char *name = i ? "two" : "one";
+        CHECK(outlet_open(&outlet, name));
+        outlet_append(&outlet, SLICE("hello"));
+        if (i)
+            outlet_flush(&outlet);
+        CHECK_INT(outlet_drain(&outlet), 0);
+        name_files();
+        CHECK(access(path(name), F_OK) != 0);
+        CHECK(outlet_close(&outlet));
+        CHECK_INT(outlet_drain(&outlet), 0);
+        name_files();
+        check_file(name, "hello");
+        unlink(path(name));
+    }
+    CHECK_INT(outlet_finish(&outlet), 0);
+    finish("none");
+}
+
 TEST(files_are_open_until_closed)
 {
     begin();

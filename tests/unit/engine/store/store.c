@@ -1,6 +1,7 @@
 /* Pages go in, files come out. */
 #include <sched.h>
 
+#include "lockfree/clock.h"
 #include "tests/unit/engine/store/store_frame.h"
 
 /* A page whose body is `len` bytes of `byte`, or noise if that is 0. */
@@ -173,6 +174,44 @@ TEST(a_file_that_is_long_enough_is_closed)
     struct summary summary = check_files();
     CHECK_INT(summary.files, 5); /* two pages pass the limit */
     CHECK_INT(summary.responses, 10);
+}
+
+/* Also if no page comes that would begin another; and not a moment before. */
+TEST(a_file_that_is_old_is_closed)
+{
+    set_up();
+    tuning.fixed.store.file_age_ns = 3600 * CLOCK_NS_PER_S;
+    begin();
+    CHECK(add("http://a.it/", 1000, 'a'));
+    store_turn(&store);
+    CHECK(store.is_open);
+    store.opened_ns -= 3600 * CLOCK_NS_PER_S;
+    store_turn(&store);
+    CHECK(!store.is_open);
+    store_turn(&store); /* again: there is none */
+    CHECK_INT(outlet_drain(&store.outlet), 0);
+    CHECK(files.all && files.all->is_finished && !files.all->next);
+    CHECK(add("http://a.it/", 1000, 'a'));
+    CHECK_INT(store.serial, 2);
+    store.opened_ns -= 3600 * CLOCK_NS_PER_S;
+    CHECK(add("http://a.it/", 1000, 'a')); /* a page closes it as well */
+    CHECK_INT(store.serial, 3);
+    finish();
+    struct summary summary = check_files();
+    CHECK_INT(summary.files, 3);
+    CHECK_INT(summary.responses, 3);
+}
+
+TEST(without_an_age_a_file_stays_open)
+{
+    set_up();
+    begin();
+    CHECK(add("http://a.it/", 1000, 'a'));
+    store.opened_ns = 0;
+    store_turn(&store);
+    CHECK(store.is_open);
+    finish();
+    CHECK_INT(check_files().files, 1);
 }
 
 TEST(nothing_is_begun_without_room)
