@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/url/hash.h"
+
 /* Longer than any line, and long enough that the calls do not count. */
 enum { PIECE_BYTES = 1 << 20 };
 _Static_assert((int)PIECE_BYTES > 2 * (int)CRAWL_LOG_LINE_BYTES_MAX, "a piece has a whole line");
@@ -42,6 +44,17 @@ static void search(struct crawl_log_find *find, struct slice text)
     }
 }
 
+static void search_by_hash(struct crawl_log_find *find, struct slice text)
+{
+    struct slice columns[CRAWL_LOG_COLUMNS];
+    const char *end = text.ptr + text.len, *at = text.ptr, *after;
+    for (; at < end && (after = memchr(at, '\n', (size_t)(end - at))); at = after + 1) {
+        struct slice line = slice_between(at, after);
+        if (split(line, columns) && hash_slice(columns[CRAWL_LOG_URL]) == find->hash)
+            find->on_line(find->owner, line, columns);
+    }
+}
+
 int crawl_log_find(struct crawl_log_find *find)
 {
     int fd = open(find->path, O_RDONLY | O_CLOEXEC);
@@ -53,7 +66,7 @@ int crawl_log_find(struct crawl_log_find *find)
         size_t len = kept + (size_t)got;
         const char *end = memrchr(piece, '\n', len);
         size_t whole = end ? (size_t)(end - piece) + 1 : len == PIECE_BYTES ? len : 0;
-        search(find, (struct slice){piece, whole});
+        (find->url.len ? search : search_by_hash)(find, (struct slice){piece, whole});
         kept = len - whole;
         memmove(piece, piece + whole, kept);
     }

@@ -1,7 +1,8 @@
-/* Finds the lines of crawl.log that are about a URL: one pass over the file, a piece at a time. */
+/* Finds the lines of crawl.log that are about a URL, known by itself or by its hash: one pass over the file, a piece at a time. */
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "engine/store/crawl_log.h"
 #include "lockfree/atomic.h"
@@ -22,6 +23,7 @@ enum {
 struct crawl_log_find {
     const char *path;
     struct slice url; /* as the crawl writes it */
+    uint64_t hash;    /* if `url` is empty: that of the URL (url/hash.h), as annotations of repeats tell it */
     void *owner;
     /* A line, without its newline, and its columns; all are valid during the call. */
     void (*on_line)(void *owner, struct slice line, const struct slice columns[CRAWL_LOG_COLUMNS]);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Pages that repeat others: stored once, named in crawl.log, their links followed or not; and the index beside each WARC."""
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +51,9 @@ def test_copies_become_revisits():
             assert threads == "2" or len(bodies) == len(set(bodies))
             said = subprocess.run([BUILD / "lycosa", "why", crawl.directory, sorted(copies)[0]], capture_output=True,
                                   text=True, check=True).stdout
-            assert "duplicate:" in said, said
+            first = next(record["WARC-Refers-To-Target-URI"] for record in records
+                         if record["WARC-Target-URI"] == sorted(copies)[0] and record["WARC-Type"] == "revisit")
+            assert "duplicate:" in said and f"its body is that of {first}\n" in said, said
 
 
 def test_what_the_keys_say():
@@ -106,6 +109,58 @@ def test_near_duplicates():
         compare(skip, web.truth())
         stored = kinds_of(records_of(skip))
         assert not set(noted(skip, "near-duplicate:")) & set(stored) and len(stored) < len(web.truth())
+
+
+def words(first, count=400):
+    """A text of which two differ little if `first` does."""
+    return (first + " " + " ".join(f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(count))).encode()
+
+
+def test_links_of_near_duplicates_are_skipped():
+    """Each page says another number of the day, and links to the next folder: without end."""
+    html = {"Content-Type": "text/html"}
+    days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "march", "april"]
+    routes = {"/" + "deeper/" * i: (200, html, b"<a href='deeper/'>on</a>" + words(day)) for i, day in enumerate(days)}
+    with Pages({"127.0.0.1": routes}) as web:
+        tuning = merge(RUDE, {"duplicates": {"kind": "near"}, "scope": {"path-repeats": "100"}})
+        all_of_them = Crawl(web, tuning)
+        assert all_of_them.summary["pages"] == 10 and all_of_them.summary["near_duplicates"] == 8, all_of_them.summary
+        few = Crawl(web, merge(tuning, {"duplicates": {"links": "skip"}}))
+        assert few.summary["pages"] == 2 and few.summary["near_duplicates"] == 1, few.summary
+        first, second = sorted(few.fetched)
+        said = subprocess.run([BUILD / "lycosa", "why", few.directory, second], capture_output=True, text=True, check=True).stdout
+        assert f"its text is nearly that of {first}: 0 of 64 bits differ" in said, said
+
+
+def test_the_distance_counts():
+    """By `lycosa fingerprint` the texts are so far apart; each distance finds those within it, and no others."""
+    html = {"Content-Type": "text/html"}
+    texts = [words("", 380)] + [words(" ".join(f"other{chr(97 + i)}{chr(97 + j)}" for j in range(4 * i)), 380) for i in range(1, 7)]
+    routes = {f"/{i}": (200, html, text) for i, text in enumerate(texts)}
+    routes["/"] = (200, html, b"".join(b"<a href=/%d></a>" % i for i in range(len(texts))))
+    with Pages({"127.0.0.1": routes}) as web:
+        files = []
+        for i, text in enumerate(texts):
+            files.append(web.directory / f"{i}.html")
+            files[-1].write_bytes(text)
+        said = subprocess.run([BUILD / "lycosa", "fingerprint", *files], capture_output=True, text=True, check=True).stdout
+        hashes = {int(name): int(value, 16) for value, name in re.findall(r"^([0-9a-f]{16})\b.*?(\d)\.html", said, re.M)}
+        assert len(hashes) == len(texts), said
+        for distance in (0, 2, 7):
+            crawl = Crawl(web, merge(RUDE, {"duplicates": {"kind": "near", "distance": str(distance)},
+                                            "net": {"connections": "1"}}))
+            near, held, expected = noted(crawl, "near-duplicate:"), [], {}
+            for row in crawl.log:
+                number = row[3].rsplit("/", 1)[1]
+                if not number:
+                    continue
+                nearest = min(((hashes[int(number)] ^ other).bit_count() for other in held), default=64)
+                if nearest <= distance:
+                    expected[row[3]] = nearest
+                else:
+                    held.append(hashes[int(number)])
+            assert {url: int(note.split(":")[0]) for url, note in near.items()} == expected, (distance, near, expected)
+            print(f"  distance {distance}: {sorted(expected.values())} of {len(texts)}")
 
 
 def test_answers_of_name_servers():
@@ -172,4 +227,5 @@ def test_the_archive_holds_the_truth():
 
 
 main([test_the_archive_holds_the_truth, test_copies_become_revisits, test_what_the_keys_say, test_links_of_copies_are_skipped, test_near_duplicates,
+      test_links_of_near_duplicates_are_skipped, test_the_distance_counts,
       test_answers_of_name_servers, test_each_warc_has_its_index])

@@ -27,18 +27,41 @@ struct question {
     bool is_seed;
 };
 
+/* What the log says of a page. */
+struct told {
+    bool is_found;
+    bool is_repeat; /* of the page whose URL has this hash */
+    uint64_t first;
+    unsigned distance; /* of their texts; 0 also of equal bodies */
+    bool is_near;
+};
+
 static void print_or(const char *before, struct slice text)
 {
     if (!slice_equals(text, SLICE("-")))
         printf("%s%.*s", before, (int)text.len, text.ptr);
 }
 
+/* Which page this one repeats: the last of its annotations tells (crawl/repeats.h). */
+static void take_repeat(struct told *told, struct slice said)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%.*s", (int)said.len, said.ptr);
+    const char *at = strstr(text, "duplicate:");
+    if (!at)
+        return;
+    told->is_near = at > text && at[-1] == '-';
+    told->is_repeat = told->is_near ? sscanf(at, "duplicate:%u:%" SCNx64, &told->distance, &told->first) == 2
+                                    : sscanf(at, "duplicate:%" SCNx64, &told->first) == 1;
+}
+
 static void explain(void *owner, struct slice line, const struct slice columns[CRAWL_LOG_COLUMNS])
 {
     struct slice when = columns[CRAWL_LOG_END], status = columns[CRAWL_LOG_STATUS], said = columns[CRAWL_LOG_ANNOTATIONS];
-    bool *is_found = owner;
+    struct told *told = owner;
     (void)line;
-    *is_found = true;
+    told->is_found = true;
+    take_repeat(told, said);
     if (status.ptr[0] != '-') {
         struct slice size = columns[CRAWL_LOG_SIZE], hops = columns[CRAWL_LOG_HOPS];
         printf("fetched at %.*s: status %.*s, %.*s bytes, hops %.*s", (int)when.len, when.ptr, (int)status.len, status.ptr,
@@ -53,17 +76,35 @@ static void explain(void *owner, struct slice line, const struct slice columns[C
     printf("\n");
 }
 
+static void name_first(void *owner, struct slice line, const struct slice columns[CRAWL_LOG_COLUMNS])
+{
+    struct told *told = owner;
+    struct slice url = columns[CRAWL_LOG_URL];
+    (void)line;
+    if (!told->is_repeat)
+        return; /* it was named */
+    told->is_repeat = false;
+    if (told->is_near)
+        printf("its text is nearly that of %.*s: %u of 64 bits differ\n", (int)url.len, url.ptr, told->distance);
+    else
+        printf("its body is that of %.*s\n", (int)url.len, url.ptr);
+}
+
 /* True if the log knows the URL; its lines are explained. -1: the log cannot be read. */
 static int ask_log(const struct question *question)
 {
     char path[1100];
-    bool is_found = false;
+    struct told told = {.is_found = false};
     snprintf(path, sizeof path, "%s/crawl.log", question->directory);
-    struct crawl_log_find find = {.path = path, .url = url_page(&question->url), .owner = &is_found, .on_line = explain};
+    struct crawl_log_find find = {.path = path, .url = url_page(&question->url), .owner = &told, .on_line = explain};
     int error = crawl_log_find(&find);
+    if (!error && told.is_repeat) {
+        struct crawl_log_find first = {.path = path, .hash = told.first, .owner = &told, .on_line = name_first};
+        error = crawl_log_find(&first);
+    }
     if (error)
         fprintf(stderr, "lycosa: %s: %s\n", path, strerror(-error));
-    return error ? -1 : is_found;
+    return error ? -1 : told.is_found;
 }
 
 /* The seeds go to the scope; on the way it is seen whether the URL is one of them. */

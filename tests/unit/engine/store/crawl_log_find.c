@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/url/hash.h"
 #include "tests/support/check.h"
 
 static char path[64];
@@ -54,6 +55,24 @@ TEST(each_line_is_found_wherever_it_is)
         CHECK_INT(lines, 1);
         CHECK_STR(last, told);
     }
+    unlink(path);
+}
+
+TEST(a_line_is_found_by_the_hash_of_its_url)
+{
+    snprintf(path, sizeof path, "/tmp/lycosa-log-XXXXXX");
+    FILE *out = fdopen(mkstemp(path), "w");
+    for (unsigned i = 0; i < 5; i++)
+        put(out, i, i == 3 ? "http://h.example/3" : "http://h.example/", "http://h.example/3");
+    fclose(out);
+    struct crawl_log_find find = {.path = path, .hash = hash_slice(SLICE("http://h.example/3")), .on_line = keep};
+    lines = 0;
+    CHECK_INT(crawl_log_find(&find), 0);
+    CHECK_INT(lines, 1);
+    CHECK_STR(last, "203 a3");
+    find.hash++;
+    CHECK_INT(crawl_log_find(&find), 0);
+    CHECK_INT(lines, 1);
     unlink(path);
 }
 
