@@ -240,16 +240,85 @@ static uint64_t plain_simhash(struct slice text, unsigned words, unsigned bytes)
     return simhash;
 }
 
+/* How much a shingle counts. */
+enum weight {
+    NONE, /* shingles of another kind */
+    EVEN,
+    BY_LENGTH, /* as many times as its word has letters: long words are rare */
+    HEADINGS,  /* four times in the title and in headings */
+};
+
 static const struct way {
     const char *name;
     unsigned words, bytes;
-} ways[] = {{"simhash_html", 0, 0}, {"1 word", 1, 0},  {"2 words", 2, 0}, {"3 words", 3, 0},
-            {"4 words", 4, 0},      {"5 bytes", 0, 5}, {"8 bytes", 0, 8}};
-enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+    enum weight weight; /* of seven letters from each word on, as simhash_html takes them */
+} ways[] = {{"simhash_html", 0, 0, NONE}, {"1 word", 1, 0, NONE},  {"2 words", 2, 0, NONE}, {"3 words", 3, 0, NONE},
+            {"4 words", 4, 0, NONE},      {"5 bytes", 0, 5, NONE}, {"8 bytes", 0, 8, NONE}, {"letters, even", 0, 0, EVEN},
+            {"by length", 0, 0, BY_LENGTH}, {"headings", 0, 0, HEADINGS}};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]), LETTERS = 7 };
+
+/* Counts the shingles of seven letters of normalised text, `times` each, or by the lengths of words. */
+static void count_letters(int64_t counters[64], struct slice text, enum weight weight, int times)
+{
+    char *letters = malloc(text.len);
+    unsigned *starts = malloc((text.len + 1) * sizeof(unsigned)), count = 0, len = 0;
+    for (size_t at = 0; at < text.len; at++) {
+        if (text.ptr[at] == ' ')
+            continue;
+        if (at == 0 || text.ptr[at - 1] == ' ')
+            starts[count++] = len;
+        letters[len++] = text.ptr[at];
+    }
+    starts[count] = len;
+    for (unsigned i = 0; i < count && starts[i] + LETTERS <= len; i++) {
+        uint64_t hash = hash_bytes(letters + starts[i], LETTERS);
+        int counts = weight == BY_LENGTH ? (int)(starts[i + 1] - starts[i]) : times;
+        for (unsigned bit = 0; bit < 64; bit++)
+            counters[bit] += hash >> bit & 1 ? counts : -counts;
+    }
+    free(letters);
+    free(starts);
+}
+
+static void count_html(int64_t counters[64], struct slice html, enum weight weight, int times)
+{
+    char *text = malloc(html.len + 1);
+    size_t len = fingerprint_normalise(html, text);
+    count_letters(counters, (struct slice){text, len}, weight, times);
+    free(text);
+}
+
+/* The text of all elements of this name, three times more. */
+static void count_elements(int64_t counters[64], struct slice html, const char *open, const char *close)
+{
+    const char *end = html.ptr + html.len, *at = html.ptr, *from, *to;
+    while ((from = memmem(at, (size_t)(end - at), open, strlen(open))) &&
+           (from = memchr(from, '>', (size_t)(end - from))) &&
+           (to = memmem(from, (size_t)(end - from), close, strlen(close)))) {
+        count_html(counters, slice_between(from + 1, to), EVEN, 3);
+        at = to;
+    }
+}
+
+static uint64_t weighted_simhash(struct slice html, enum weight weight)
+{
+    static const char *const elements[][2] = {
+        {"<title", "</title"}, {"<h1", "</h1"}, {"<h2", "</h2"}, {"<h3", "</h3"}};
+    int64_t counters[64] = {0};
+    uint64_t simhash = 0;
+    count_html(counters, html, weight, 1);
+    for (unsigned i = 0; weight == HEADINGS && i < sizeof(elements) / sizeof(elements[0]); i++)
+        count_elements(counters, html, elements[i][0], elements[i][1]);
+    for (unsigned bit = 0; bit < 64; bit++)
+        simhash |= (uint64_t)(counters[bit] > 0) << bit;
+    return simhash;
+}
 
 static uint64_t simhash_by(const struct way *way, struct slice html)
 {
     uint64_t hash;
+    if (way->weight != NONE)
+        return weighted_simhash(html, way->weight);
     if (!way->words && !way->bytes) {
         CHECK(simhash_html(html, &hash));
         return hash;
