@@ -18,10 +18,12 @@ static void tell_phase(struct console_response *response, const char *phase)
     fprintf(response->out, "{\"phase\": \"%s\"}\n", phase);
 }
 
-/* Whether the crawl is about to end: no order makes sense then. */
+/* An order to stop counts before the watch has seen it. */
 bool router_is_over(const struct console *console, struct console_response *response)
 {
     enum crawl_phase phase = gate_phase(&console->crawl->gate);
+    if (phase != CRAWL_ENDING && lf_load(&console->crawl->stops, relaxed))
+        phase = CRAWL_STOPPING;
     if (phase != CRAWL_STOPPING && phase != CRAWL_ENDING)
         return false;
     console_response_fail(response, 409, "the crawl is %s", gate_phase_name(phase));
@@ -34,6 +36,10 @@ void router_order_pause(struct console *console, const struct console_request *r
     (void)request;
     if (router_is_over(console, response))
         return;
+    if (lf_load(&console->crawl->is_pausing, relaxed)) {
+        console_response_fail(response, 409, "the crawl is paused already");
+        return;
+    }
     crawl_pause(console->crawl);
     tell_phase(response, "paused");
 }
@@ -44,6 +50,10 @@ void router_order_resume(struct console *console, const struct console_request *
     (void)request;
     if (router_is_over(console, response))
         return;
+    if (!lf_load(&console->crawl->is_pausing, relaxed)) {
+        console_response_fail(response, 409, "the crawl is not paused");
+        return;
+    }
     crawl_unpause(console->crawl);
     tell_phase(response, "running");
 }
@@ -51,7 +61,12 @@ void router_order_resume(struct console *console, const struct console_request *
 void router_order_stop(struct console *console, const struct console_request *request,
                        struct console_response *response)
 {
+    const struct crawl *crawl = console->crawl;
     (void)request;
+    if (lf_load(&crawl->stops, relaxed) > 1 || gate_phase(&crawl->gate) == CRAWL_ENDING) {
+        console_response_fail(response, 409, "the crawl is ending");
+        return;
+    }
     crawl_stop(console->crawl); /* a second time: at once */
     tell_phase(response, "stopping");
 }
@@ -69,22 +84,17 @@ void router_order_reload(struct console *console, const struct console_request *
     fputs("{\"reload\": \"begun; the crawl's status tells how it ended\"}\n", response->out);
 }
 
-/* Which keys an order changes, and which it would if they were not fixed. */
-static void tell_keys(const struct tuning *before, const struct tuning *after, FILE *out)
+/* What becomes of each key that an order names. */
+static void tell_keys(const struct tuning *before, const struct tuning *after, const bool *named, FILE *out)
 {
     const char *comma = "";
     fputs("{", out);
     for (size_t i = 0; i < tuning_keys_count; i++) {
         const struct tuning_key *key = &tuning_keys[i];
-        const char *was = (const char *)before + key->offset, *is = (const char *)after + key->offset;
-        size_t size = key->type == TUNING_LIST   ? TUNING_LIST_BYTES
-                      : key->type == TUNING_TEXT ? TUNING_TEXT_BYTES
-                      : key->type == TUNING_BOOL ? sizeof(bool)
-                                                 : sizeof(uint64_t);
-        bool is_text = key->type == TUNING_LIST || key->type == TUNING_TEXT;
-        if (is_text ? strcmp(was, is) == 0 : memcmp(was, is, size) == 0)
+        if (!named[i])
             continue;
-        fprintf(out, "%s\"%s.%s\": \"%s\"", comma, key->section, key->name, tuning_key_is_live(key) ? "set" : "fixed");
+        const char *fate = !tuning_key_differs(key, before, after) ? "unchanged" : tuning_key_is_live(key) ? "set" : "fixed";
+        fprintf(out, "%s\"%s.%s\": \"%s\"", comma, key->section, key->name, fate);
         comma = ", ";
     }
     fputs("}\n", out);
@@ -94,16 +104,17 @@ void router_order_tuning(struct console *console, const struct console_request *
                          struct console_response *response)
 {
     static struct tuning before, after; /* large; the console has one thread */
+    bool named[TUNING_KEYS_MAX];
     struct tuning_error error;
     before = *crawl_borrow_tuning(console->crawl);
     crawl_return_tuning(console->crawl);
     after = before;
-    if (!tuning_parse(&after, "the order", request->body, &error))
+    if (!tuning_parse_order(&after, request->body, named, &error))
         console_response_fail(response, 400, "%s", error.message);
     else if (!crawl_patch_tuning(console->crawl, request->body))
         console_response_fail(response, 503, "the last change is not taken over yet: try again");
     else
-        tell_keys(&before, &after, response->out);
+        tell_keys(&before, &after, named, response->out);
 }
 
 static void tell_fates(const struct added *added, FILE *out)

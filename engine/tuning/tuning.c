@@ -241,27 +241,37 @@ static bool parse_line(struct tuning *tuning, struct slice line, struct slice *s
     return store(tuning, key, slice_trim(slice_between(equals + 1, line.ptr + line.len)), place);
 }
 
-bool tuning_parse(struct tuning *tuning, const char *name, struct slice text, struct tuning_error *error)
+static bool parse(struct tuning *tuning, struct slice text, bool *seen, struct place *place)
 {
     struct tuning next = *tuning;
-    struct place place = {name, 0, error};
     struct slice section = {NULL, 0};
-    bool seen[256] = {false};
     _Static_assert(sizeof(struct tuning) < 1 << 18, "on the stack");
     if (memchr(text.ptr ? text.ptr : "", '\0', text.len)) {
-        place.line = 1;
-        return fail(&place, "not a text file");
+        place->line = 1;
+        return fail(place, "not a text file");
     }
     while (text.len) {
         const char *end = memchr(text.ptr, '\n', text.len);
         struct slice line = end ? slice_between(text.ptr, end) : text;
         text = slice_skip(text, end ? line.len + 1 : line.len);
-        place.line++;
-        if (!parse_line(&next, line, &section, seen, &place))
+        place->line++;
+        if (!parse_line(&next, line, &section, seen, place))
             return false;
     }
     *tuning = next;
     return true;
+}
+
+bool tuning_parse(struct tuning *tuning, const char *name, struct slice text, struct tuning_error *error)
+{
+    bool seen[TUNING_KEYS_MAX] = {false};
+    return parse(tuning, text, seen, &(struct place){name, 0, error});
+}
+
+bool tuning_parse_order(struct tuning *tuning, struct slice text, bool named[TUNING_KEYS_MAX], struct tuning_error *error)
+{
+    memset(named, 0, TUNING_KEYS_MAX * sizeof *named);
+    return parse(tuning, text, named, &(struct place){"the order", 0, error});
 }
 
 bool tuning_load(struct tuning *tuning, const char *path, struct tuning_error *error)
@@ -303,17 +313,19 @@ static size_t field_size(enum tuning_type type)
     return 0;
 }
 
+bool tuning_key_differs(const struct tuning_key *key, const struct tuning *one, const struct tuning *other)
+{
+    const char *a = (const char *)one + key->offset, *b = (const char *)other + key->offset;
+    bool is_text = key->type == TUNING_TEXT || key->type == TUNING_LIST;
+    return is_text ? strcmp(a, b) != 0 : memcmp(a, b, field_size(key->type)) != 0;
+}
+
 unsigned tuning_reload(struct tuning *tuning, const struct tuning *next, const char **first_refused)
 {
     unsigned refused = 0;
     for (size_t i = 0; i < tuning_keys_count; i++) {
         const struct tuning_key *key = &tuning_keys[i];
-        char *mine = (char *)tuning + key->offset;
-        const char *theirs = (const char *)next + key->offset;
-        bool is_text = key->type == TUNING_TEXT || key->type == TUNING_LIST;
-        if (is_text ? strcmp(mine, theirs) == 0 : memcmp(mine, theirs, field_size(key->type)) == 0)
-            continue;
-        if (!tuning_key_is_live(key) && refused++ == 0)
+        if (tuning_key_differs(key, tuning, next) && !tuning_key_is_live(key) && refused++ == 0)
             *first_refused = key->name;
     }
     tuning->live = next->live;

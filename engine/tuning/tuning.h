@@ -12,7 +12,7 @@
 
 #include "net/slice.h"
 
-enum { TUNING_TEXT_BYTES = 256, TUNING_LIST_BYTES = 4096, TUNING_THREADS_MAX = 64 };
+enum { TUNING_TEXT_BYTES = 256, TUNING_LIST_BYTES = 4096, TUNING_THREADS_MAX = 64, TUNING_KEYS_MAX = 256 };
 
 enum tuning_politeness { TUNING_POLITENESS_RATIO, TUNING_POLITENESS_DELAY };
 enum tuning_sieve {
@@ -291,6 +291,9 @@ bool tuning_parse(struct tuning *tuning, const char *name, struct slice text, st
 
 /* Reads and parses a file. */
 bool tuning_load(struct tuning *tuning, const char *path, struct tuning_error *error);
+
+/* Likewise a piece of a tuning file that is an order; marks the keys that it names, by their place in tuning_keys. */
+bool tuning_parse_order(struct tuning *tuning, struct slice text, bool named[TUNING_KEYS_MAX], struct tuning_error *error);
 
 /* Takes from `next` the keys that may change while a crawl runs; returns how many other keys differ (those
  * keep their value) and names the first of them. */

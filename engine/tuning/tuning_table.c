@@ -269,7 +269,7 @@ const struct tuning_key tuning_keys[] = {
      "time between status lines and between updates of summary.json"},
 
     {"control", "listen", TUNING_TEXT, AT(fixed.control.listen), "", 0, 0, NULL,
-     "ADDRESS:PORT on which the console answers browsers, besides the socket in the crawl's directory (127.0.0.1:8473); empty: none"},
+     "ADDRESS:PORT on which the console answers browsers, besides the socket in the crawl's directory (127.0.0.1:8473); 0.0.0.0:PORT: on every address of the machine; empty: none"},
     {"control", "names", TUNING_LIST, AT(fixed.control.names), "", 0, 0, NULL,
      "further names by which browsers may ask for the console (crawler.example.org:8473)"},
     {"control", "token-file", TUNING_TEXT, AT(fixed.control.token_file), "", 0, 0, NULL,
@@ -282,6 +282,7 @@ const struct tuning_key tuning_keys[] = {
 /* clang-format on */
 
 const size_t tuning_keys_count = sizeof tuning_keys / sizeof tuning_keys[0];
+_Static_assert(sizeof tuning_keys / sizeof tuning_keys[0] <= TUNING_KEYS_MAX, "more keys than have marks");
 
 bool tuning_key_is_live(const struct tuning_key *key)
 {

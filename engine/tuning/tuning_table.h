@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tuning;
+
 enum tuning_type {
     TUNING_BOOL,     /* yes, no */
     TUNING_COUNT,    /* 1000, 10K, 5M, 1G */
@@ -29,6 +31,7 @@ struct tuning_key {
 
 /* Whether the key may change while a crawl runs: its place in struct tuning says so. */
 bool tuning_key_is_live(const struct tuning_key *key);
+bool tuning_key_differs(const struct tuning_key *key, const struct tuning *one, const struct tuning *other);
 
 extern const struct tuning_key tuning_keys[];
 extern const size_t tuning_keys_count;

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,15 @@ class Web:
         text = self.run("truth", "--seeds", str(self.directory / "seeds.txt"), "--digest", "none", *arguments).stdout
         rows = (line.split("\t") for line in text.splitlines())
         return {row[0]: (int(row[1]), int(row[2])) for row in rows}
+
+    def requests(self):
+        """[(when, URL)] of all that was asked for, by time.monotonic_ns(). Ends the serving: only then the journal is whole."""
+        self.stop()
+        journal = self.journal.read_bytes()
+        head = struct.unpack_from("<Q", journal, 16)[0]  # the layout is that of tools/websim/journal.h
+        begun = min(at >> 3 for at, *_ in struct.iter_unpack("<QIHHQ", journal[head:]) if at)
+        rows = (line.split("\t") for line in self.run("journal", "dump", str(self.journal), web=False).stdout.splitlines())
+        return [(begun + round(float(row[0]) * 1e9), row[5]) for row in rows if row[2] == "request"]
 
     def audit(self, *arguments):
         """Ends the serving, then judges; the output and the number of violations."""

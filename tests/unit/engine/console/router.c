@@ -101,4 +101,38 @@ TEST(orders_reach_the_crawl)
     CHECK_INT(ask("POST", "/api/v1/pause", ""), 409);
     free(response.text);
     CHECK(!lf_load(&crawl.is_pausing, relaxed));
+    lf_store(&crawl.stops, 0, relaxed);
+    gate_set_phase(&crawl.gate, CRAWL_RUNNING);
+}
+
+static void check_refused(const char *path, const char *text)
+{
+    CHECK_INT(ask("POST", path, ""), 409);
+    CHECK_STR(response.text, text);
+    free(response.text);
+}
+
+static void check_done(const char *path)
+{
+    CHECK_INT(ask("POST", path, ""), 200);
+    free(response.text);
+}
+
+TEST(orders_that_make_no_sense_are_refused)
+{
+    check_refused("/api/v1/resume", "{\"error\": \"the crawl is not paused\"}\n");
+    check_done("/api/v1/pause");
+    check_refused("/api/v1/pause", "{\"error\": \"the crawl is paused already\"}\n"); /* whatever the watch has seen of it */
+    check_done("/api/v1/resume");
+    check_refused("/api/v1/resume", "{\"error\": \"the crawl is not paused\"}\n");
+    check_done("/api/v1/stop");
+    check_refused("/api/v1/pause", "{\"error\": \"the crawl is stopping\"}\n");
+    gate_set_phase(&crawl.gate, CRAWL_STOPPING);
+    check_done("/api/v1/stop"); /* what is in flight is cut off */
+    check_refused("/api/v1/stop", "{\"error\": \"the crawl is ending\"}\n");
+    lf_store(&crawl.stops, 0, relaxed);
+    gate_set_phase(&crawl.gate, CRAWL_ENDING); /* by itself */
+    check_refused("/api/v1/stop", "{\"error\": \"the crawl is ending\"}\n");
+    CHECK_INT(lf_load(&crawl.stops, relaxed), 0);
+    gate_set_phase(&crawl.gate, CRAWL_RUNNING);
 }

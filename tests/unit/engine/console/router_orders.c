@@ -23,6 +23,18 @@ static unsigned ask(const char *path, const char *query, const char *body)
     return response.status;
 }
 
+static unsigned patch(const char *body)
+{
+    struct console_request request = {.method = "PATCH", .path = "/api/v1/tuning", .query = {"", 0}, .is_local = true, .who = "uid 0",
+                                      .body = slice_of(body), .wait = &waits};
+    free(text);
+    CHECK(console_response_begin(&response));
+    router_answer(&console, &request, &response);
+    CHECK(console_response_finish(&response));
+    text = response.text;
+    return response.status;
+}
+
 static struct crawl *begin(void)
 {
     struct crawl *crawl = trial_open(&trial);
@@ -111,6 +123,24 @@ TEST(one_list_at_a_time_and_none_at_the_end)
     CHECK(strstr(text, "\"accepted\": 1"));
     waits = (struct console_wait){0};
     CHECK_INT(ask("/api/v1/seeds", "", "http://127.0.0.1/e"), 409);
+    finish();
+}
+
+/* Each key that is named is told, also if it changes nothing. */
+TEST(keys_are_told_one_by_one)
+{
+    trial_init(&trial);
+    trial_seed(&trial, "http://127.0.0.1/a");
+    struct crawl *crawl = begin();
+    CHECK_INT(patch("[net]\nbandwidth = 2MB\nconnections = 4\n[crawl]\nthreads = 7\nmax-pages = 0\n[scope]\nexclude = /a/\nexclude = /b/\n"), 200);
+    CHECK_STR(text, "{\"crawl.threads\": \"fixed\", \"crawl.max-pages\": \"unchanged\", \"net.connections\": \"unchanged\", "
+                    "\"net.bandwidth\": \"set\", \"scope.exclude\": \"fixed\"}\n");
+    crawl_adopt_tuning(crawl, clock_now_ns());
+    CHECK_INT(patch("[net]\nbandwidth = 2MB\n"), 200);
+    CHECK_STR(text, "{\"net.bandwidth\": \"unchanged\"}\n");
+    crawl_adopt_tuning(crawl, clock_now_ns());
+    CHECK_INT(patch("# nothing\n"), 200);
+    CHECK_STR(text, "{}\n");
     finish();
 }
 
