@@ -59,6 +59,20 @@ static bool is_loopback(const char *address)
            (inet_pton(AF_INET, address, &four) == 1 && ntohl(four.s_addr) >> 24 == 127);
 }
 
+/* How a browser finds a listener: by its address, or, if it listens on all there are, by its first name. */
+static void name_listener(const char *address, const char *names, uint16_t port, char text[300])
+{
+    size_t len = strcspn(names, "\n");
+    if (strcmp(address, "0.0.0.0") != 0 && strcmp(address, "::") != 0)
+        snprintf(text, 300, strchr(address, ':') ? "[%s]:%u" : "%s:%u", address, (unsigned)port);
+    else if (strcspn(names, ":") < len)
+        snprintf(text, 300, "%.*s", (int)len, names);
+    else if (len)
+        snprintf(text, 300, "%.*s:%u", (int)len, names, (unsigned)port);
+    else
+        snprintf(text, 300, "localhost:%u", (unsigned)port);
+}
+
 static bool read_token(struct guard *guard, const char *path, struct tuning_error *error)
 {
     FILE *file = fopen(path, "re");
@@ -95,7 +109,7 @@ static void on_leave(void *owner, struct console_wait *wait)
 
 bool console_open(struct console *console, const struct control_tuning_fixed *tuning, struct tuning_error *error)
 {
-    char address[64], text[96];
+    char address[64], text[300];
     uint16_t port;
     *console = (struct console){.server = {.listener = -1, .owner = console, .answer = on_request, .leave = on_leave}};
     page_init(&console->page);
@@ -110,8 +124,8 @@ bool console_open(struct console *console, const struct control_tuning_fixed *tu
     if (failed)
         return refuse(error, "control.listen: cannot listen on %s: %s", tuning->listen, strerror(-failed));
     port = console->server.port;
-    snprintf(text, sizeof text, strchr(address, ':') ? "[%s]:%u" : "%s:%u", address, (unsigned)port);
-    guard_set_names(&console->guard, text, tuning->names, port);
+    name_listener(address, tuning->names, port, text);
+    guard_set_names(&console->guard, tuning->names, port);
     console->guard.metrics_open = is_loopback(address) || tuning->metrics == TUNING_METRICS_OPEN;
     snprintf(console->url, sizeof console->url, "http://%s/#%s", text, console->guard.token);
     return true;

@@ -32,7 +32,7 @@ struct console {
     struct pulse pulse;
     bool is_alive; /* as the pulse says; `why` if not */
     char why[PULSE_WHY_BYTES];
-    char url[160]; /* for a browser, with the token; empty: no TCP */
+    char url[400]; /* for a browser, with the token; empty: no TCP */
     FILE *events;  /* DIR/events.log: every order; NULL before the first */
     struct added *added;     /* seeds that were handed over; NULL: none */
     uint64_t added_asked_ns; /* when somebody last asked what became of them */

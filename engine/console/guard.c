@@ -35,11 +35,10 @@ static void add_name(struct guard *guard, struct slice name, uint16_t port)
         guard->names[len] = '\0';
 }
 
-void guard_set_names(struct guard *guard, const char *listen, const char *names, uint16_t port)
+void guard_set_names(struct guard *guard, const char *names, uint16_t port)
 {
     guard->names[0] = '\0';
     add_name(guard, SLICE("localhost"), port);
-    add_name(guard, slice_of(listen), port);
     for (const char *at = names; *at;) {
         size_t len = strcspn(at, "\n");
         add_name(guard, (struct slice){at, len}, port);
@@ -48,14 +47,19 @@ void guard_set_names(struct guard *guard, const char *listen, const char *names,
 }
 
 /* A browser leaves the port out where it is 80. */
+static bool is_name(struct slice name, struct slice asked)
+{
+    bool is_80 = name.len > 3 && memcmp(name.ptr + name.len - 3, ":80", 3) == 0;
+    return name.len && (asked.len == name.len || (is_80 && asked.len == name.len - 3)) &&
+           strncasecmp(name.ptr, asked.ptr, asked.len) == 0;
+}
+
 static bool is_known(const struct guard *guard, const char *host)
 {
     struct slice asked = slice_of(host);
     for (const char *at = guard->names; *at;) {
         size_t len = strcspn(at, "\n");
-        bool is_80 = len > 3 && memcmp(at + len - 3, ":80", 3) == 0;
-        if ((asked.len == len && strncasecmp(at, host, len) == 0) ||
-            (is_80 && asked.len == len - 3 && strncasecmp(at, host, asked.len) == 0))
+        if (is_name((struct slice){at, len}, asked))
             return true;
         at += len + 1;
     }
@@ -66,8 +70,8 @@ unsigned guard_check_sender(const struct guard *guard, const struct console_requ
 {
     if (request->is_local)
         return 0;
-    *why = "this is not one of the names in control.listen and control.names";
-    if (!request->host || !is_known(guard, request->host))
+    *why = "this is neither the address that was connected to nor one of the names in control.names";
+    if (!request->host || !(is_known(guard, request->host) || is_name(slice_of(request->local), slice_of(request->host))))
         return 403;
     *why = "another site may not ask this one";
     const char *origin = request->origin, *site = request->fetch_site;

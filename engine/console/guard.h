@@ -2,7 +2,7 @@
  *
  * By the Unix socket, whoever may open it. By TCP:
  *
- *   - The Host field must be a name or address that we are known by: else a page whose name was made to lead here (DNS
+ *   - The Host field must be the address that the connection came to, or a name that we are known by: else a page whose name was made to lead here (DNS
  *     rebinding) would be taken for ours.
  *   - An Origin must be ours, and Sec-Fetch-Site must not tell of another site.
  *   - All but the page itself and the health checks needs the token, in a field that no form and no other site can set.
@@ -35,7 +35,7 @@ enum guard_need {
 /* A new random token. False: the system has no random bytes. */
 bool guard_make_token(struct guard *guard);
 /* "localhost" with this port, and whatever else is in `names` (separated by newlines); a name without a port gets it. */
-void guard_set_names(struct guard *guard, const char *listen, const char *names, uint16_t port);
+void guard_set_names(struct guard *guard, const char *names, uint16_t port);
 
 /* Checks that do not depend on the route: 0, or the status with which the request is refused; `why` says why. */
 unsigned guard_check_sender(const struct guard *guard, const struct console_request *request, const char **why);

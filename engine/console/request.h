@@ -31,8 +31,9 @@ struct console_request {
     const char *last_event;
     struct slice body;
     struct console_wait *wait;
-    bool is_local;   /* it came by the Unix socket: who may open that may do everything */
-    const char *who; /* for the log of orders: "uid 1000", "token" */
+    const char *local; /* the address that it came to by TCP, "127.0.0.1:8473"; else empty */
+    bool is_local;     /* it came by the Unix socket: who may open that may do everything */
+    const char *who;   /* for the log of orders: "uid 1000", "token" */
 };
 
 struct console_response {

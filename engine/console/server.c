@@ -1,24 +1,21 @@
 #include "engine/console/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <microhttpd.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "engine/console/listener.h"
 #include "lockfree/clock.h"
 
 /* A connection. One that sends a byte now and then is never silent, but holds a place all the same. */
 struct server_peer {
     struct server_peer *next;
     int fd;
-    uint64_t since_ns; /* when it began to be due to send a request; 0: it has sent it */
+    uint64_t due_ns; /* until when the rest of what it sends must have come; 0: nothing is waited for */
 };
 
 /* A request while its body comes in, and until it is answered. */
@@ -28,6 +25,8 @@ struct server_exchange {
     char *body;
     size_t len;
     bool is_too_long;
+    size_t uri_len; /* as it was sent */
+    bool has_head;
     struct console_wait wait;
 };
 
@@ -40,6 +39,11 @@ struct server_stream {
     uint64_t sent; /* the number of the last event */
     bool is_suspended;
 };
+
+static uint64_t due_in(unsigned seconds)
+{
+    return clock_now_ns() + seconds * CLOCK_NS_PER_S;
+}
 
 static const char strict_policy[] = "default-src 'none'; frame-ancestors 'none'";
 
@@ -111,6 +115,7 @@ static struct MHD_Response *begin_stream(struct server *server, struct MHD_Conne
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, SERVER_EVENT_BYTES, read_stream, stream, end_stream);
     if (!made)
         end_stream(stream);
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)SERVER_STREAM_S);
     return made;
 }
 
@@ -149,18 +154,32 @@ static enum MHD_Result send_response(struct server *server, struct MHD_Connectio
     return result;
 }
 
-static void name_sender(struct MHD_Connection *connection, struct console_request *request, char *who, size_t bytes)
+/* What is known of a client, in text that the request points to. */
+struct sender {
+    char who[32];
+    char local[LISTENER_NAME_BYTES];
+};
+
+static int fd_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+static void name_sender(struct MHD_Connection *connection, struct console_request *request, struct sender *sender)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const union MHD_ConnectionInfo *socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct ucred peer;
     socklen_t len = sizeof peer;
+    int fd = fd_of(connection);
     request->is_local = info && info->client_addr && info->client_addr->sa_family == AF_UNIX;
-    request->who = who;
-    if (request->is_local && socket && getsockopt(socket->connect_fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
-        snprintf(who, bytes, "uid %u", (unsigned)peer.uid);
+    request->who = sender->who;
+    request->local = sender->local;
+    listener_name(fd, sender->local);
+    if (request->is_local && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+        snprintf(sender->who, sizeof sender->who, "uid %u", (unsigned)peer.uid);
     else
-        snprintf(who, bytes, "token");
+        snprintf(sender->who, sizeof sender->who, "token");
 }
 
 /* libmicrohttpd has decoded what it found behind the question mark; the query as it was sent is not kept, so it is put
@@ -170,25 +189,27 @@ struct query {
     size_t len, size;
 };
 
-static void put_encoded(struct query *query, const char *text)
+/* The head is bounded, and so is this: a byte becomes three at most. */
+static void put_encoded(struct query *query, const char *text, size_t len)
 {
-    for (; text && *text && query->len + 3 < query->size; text++) {
-        unsigned char c = (unsigned char)*text;
+    for (size_t i = 0; i < len && query->len + 4 < query->size; i++) {
+        unsigned char c = (unsigned char)text[i];
         bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
         query->len += (size_t)snprintf(query->text + query->len, query->size - query->len, is_plain ? "%c" : "%%%02X", c);
     }
 }
 
-static enum MHD_Result put_pair(void *argument, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result put_pair(void *argument, enum MHD_ValueKind kind, const char *name, size_t name_len, const char *value,
+                                size_t value_len)
 {
     struct query *query = argument;
     (void)kind;
     if (query->len && query->len + 1 < query->size)
         query->text[query->len++] = '&';
-    put_encoded(query, name);
+    put_encoded(query, name, name_len);
     if (query->len + 1 < query->size)
         query->text[query->len++] = '=';
-    put_encoded(query, value);
+    put_encoded(query, value, value_len);
     return MHD_YES;
 }
 
@@ -221,11 +242,11 @@ static void wake_pending(struct server *server)
 
 static enum MHD_Result answer(struct server *server, struct MHD_Connection *connection, const struct asked *asked)
 {
-    static char text[SERVER_HEAD_BYTES_MAX];
+    static char text[4 * SERVER_HEAD_BYTES_MAX];
     struct query query = {.text = text, .size = sizeof text};
     struct console_response response;
-    char who[32];
-    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, put_pair, &query);
+    struct sender sender;
+    MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, put_pair, &query);
     struct console_request request = {.method = asked->method,
                                       .path = asked->path,
                                       .query = {text, query.len},
@@ -237,7 +258,7 @@ static enum MHD_Result answer(struct server *server, struct MHD_Connection *conn
                                       .last_event = field(connection, "Last-Event-ID"),
                                       .body = {asked->exchange->body, asked->exchange->len},
                                       .wait = &asked->exchange->wait};
-    name_sender(connection, &request, who, sizeof who);
+    name_sender(connection, &request, &sender);
     if (!console_response_begin(&response))
         return MHD_NO;
     if (asked->exchange->is_too_long)
@@ -275,7 +296,7 @@ static void on_connection(void *owner, struct MHD_Connection *connection, void *
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         struct server_peer *peer = info ? malloc(sizeof *peer) : NULL;
         if (peer) {
-            *peer = (struct server_peer){.next = server->peers, .fd = info->connect_fd, .since_ns = clock_now_ns()};
+            *peer = (struct server_peer){.next = server->peers, .fd = info->connect_fd, .due_ns = due_in(SERVER_HEAD_S)};
             server->peers = peer;
         }
         *context = peer;
@@ -288,15 +309,44 @@ static void on_connection(void *owner, struct MHD_Connection *connection, void *
     }
 }
 
-/* Ends the connections of those that take too long to ask. */
+/* Ends the connections of those that take too long to ask, or to read. */
 static void cut_slow_peers(struct server *server)
 {
     uint64_t now_ns = clock_now_ns();
     for (struct server_peer *peer = server->peers; peer; peer = peer->next)
-        if (peer->since_ns && now_ns - peer->since_ns > SERVER_REQUEST_S * CLOCK_NS_PER_S) {
+        if (peer->due_ns && now_ns > peer->due_ns) {
             shutdown(peer->fd, SHUT_RDWR); /* libmicrohttpd sees the end, and closes it */
-            peer->since_ns = 0;
+            peer->due_ns = 0;
         }
+}
+
+/* Called when the first line of a request has come. */
+static void *begin_exchange(void *owner, const char *uri, struct MHD_Connection *connection)
+{
+    struct server_exchange *exchange = calloc(1, sizeof *exchange);
+    (void)owner, (void)connection;
+    if (exchange)
+        exchange->uri_len = strlen(uri);
+    return exchange;
+}
+
+/* True: the head is in order, and the body may come; else it is answered. */
+static bool take_head(struct server *server, struct MHD_Connection *connection, struct server_exchange *exchange,
+                      enum MHD_Result *result)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    bool is_long_uri = exchange->uri_len > SERVER_HEAD_BYTES_MAX;
+    struct console_response response;
+    exchange->has_head = true;
+    *result = MHD_YES;
+    if (!is_long_uri && info && info->header_size <= SERVER_HEAD_BYTES_MAX)
+        return true;
+    *result = MHD_NO;
+    if (!console_response_begin(&response))
+        return false;
+    console_response_fail(&response, is_long_uri ? 414 : 431, "a head may have %d bytes", SERVER_HEAD_BYTES_MAX);
+    *result = send_response(server, connection, &response);
+    return false;
 }
 
 /* Called once for the head, once for each piece of the body, and once at its end. */
@@ -305,19 +355,23 @@ static enum MHD_Result on_request(void *owner, struct MHD_Connection *connection
                                   void **state)
 {
     struct server_exchange *exchange = *state;
+    struct server_peer *peer = peer_of(connection);
+    enum MHD_Result result;
     (void)version;
-    if (!exchange) {
-        *state = calloc(1, sizeof *exchange);
-        return *state ? MHD_YES : MHD_NO;
+    if (!exchange)
+        return MHD_NO; /* no memory */
+    if (!exchange->has_head) {
+        if (take_head(owner, connection, exchange, &result) && peer)
+            peer->due_ns = due_in(SERVER_BODY_S);
+        return result;
     }
     if (*len) {
         take_body(exchange, bytes, *len);
         *len = 0;
         return MHD_YES;
     }
-    struct server_peer *peer = peer_of(connection);
     if (peer)
-        peer->since_ns = 0;
+        peer->due_ns = 0;
     return answer(owner, connection, &(struct asked){method, path, exchange});
 }
 
@@ -329,7 +383,7 @@ static void on_done(void *owner, struct MHD_Connection *connection, void **state
     const struct server *server = owner;
     (void)why;
     if (peer)
-        peer->since_ns = clock_now_ns(); /* for the next one */
+        peer->due_ns = due_in(SERVER_HEAD_S); /* the next one */
     if (exchange) {
         if (exchange->wait.work || exchange->wait.order)
             server->leave(server->owner, &exchange->wait);
@@ -345,6 +399,7 @@ static void be_silent(void *owner, const char *format, va_list arguments)
     (void)owner, (void)format, (void)arguments;
 }
 
+/* The memory of a connection is twice that of a head, so that one that is too long is read, and told so. */
 static struct MHD_Daemon *start_daemon(struct server *server, int listener)
 {
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
@@ -352,74 +407,23 @@ static struct MHD_Daemon *start_daemon(struct server *server, int listener)
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVER_CONNECTIONS_MAX,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_SILENCE_S,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(2 * SERVER_HEAD_BYTES_MAX),
-                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_done,
+                            MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_done,
                             server, MHD_OPTION_END);
-}
-
-/* An address and port for bind; its length, or 0 if the text is no address. */
-static socklen_t read_address(const char *text, uint16_t port, struct sockaddr_storage *place)
-{
-    struct sockaddr_in *four = (struct sockaddr_in *)place;
-    struct sockaddr_in6 *six = (struct sockaddr_in6 *)place;
-    memset(place, 0, sizeof *place);
-    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
-        four->sin_family = AF_INET;
-        four->sin_port = htons(port);
-        return sizeof *four;
-    }
-    six->sin6_family = AF_INET6;
-    six->sin6_port = htons(port);
-    return inet_pton(AF_INET6, text, &six->sin6_addr) == 1 ? sizeof *six : 0;
 }
 
 int server_listen(struct server *server, const char *address, uint16_t port)
 {
-    struct sockaddr_storage place;
-    socklen_t len = read_address(address, port, &place);
-    int yes = 1;
-    if (len == 0)
-        return -EINVAL;
-    server->listener = socket(place.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (server->listener < 0)
-        return -errno;
-    setsockopt(server->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(server->listener, (struct sockaddr *)&place, len) != 0 || listen(server->listener, 64) != 0 ||
-        getsockname(server->listener, (struct sockaddr *)&place, &len) != 0) {
-        int error = -errno;
-        close(server->listener);
-        server->listener = -1;
-        return error;
-    }
-    server->port = ntohs(((struct sockaddr_in *)&place)->sin_port); /* at the same place in both kinds */
+    int listener = listener_open_tcp(address, &port);
+    if (listener < 0)
+        return listener;
+    server->listener = listener;
+    server->port = port;
     return 0;
-}
-
-/* The path of a socket may have 107 bytes, that of a crawl more: the directory is named by its descriptor. */
-static int open_socket(const char *directory, const char *name)
-{
-    struct sockaddr_un place = {.sun_family = AF_UNIX};
-    int folder = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = folder < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
-    snprintf(place.sun_path, sizeof place.sun_path, "/proc/self/fd/%d/%s", folder, name);
-    if (fd >= 0) {
-        unlinkat(folder, name, 0);
-        /* For its owner alone, from the first moment on: bind gives the name the mode of the socket. Not by umask, which
-         * counts for the folders and files of other threads, too. */
-        if (fchmod(fd, 0600) != 0 || bind(fd, (struct sockaddr *)&place, sizeof place) != 0 || listen(fd, 64) != 0)
-            error = -errno;
-    } else {
-        error = -errno;
-    }
-    if (folder >= 0)
-        close(folder);
-    if (error && fd >= 0)
-        close(fd);
-    return error ? error : fd;
 }
 
 int server_start(struct server *server, const char *directory, const char *name)
 {
-    int socket = open_socket(directory, name);
+    int socket = listener_open_unix(directory, name);
     if (socket < 0)
         return socket;
     server->daemons[0] = start_daemon(server, socket);

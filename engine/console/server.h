@@ -19,7 +19,9 @@ enum {
     SERVER_HEAD_BYTES_MAX = 16 << 10,
     SERVER_BODY_BYTES_MAX = 1 << 20,
     SERVER_SILENCE_S = 10,  /* without a byte from or to a client */
-    SERVER_REQUEST_S = 20,  /* until a request is there, from the connection or the answer before it on */
+    SERVER_HEAD_S = 10,     /* until a head is there, from the connection or the answer before it on */
+    SERVER_BODY_S = 30,     /* and its body */
+    SERVER_STREAM_S = 30,   /* without a byte that the reader of a stream takes */
     SERVER_EVENT_BYTES = 4096,
     SERVER_EVENTS = 16,  /* a reader that is further behind misses some */
     SERVER_PENDING_MS = 10, /* after which a request that waits is asked again */

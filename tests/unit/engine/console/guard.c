@@ -7,17 +7,17 @@
 #define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static struct guard guard;
-static const char *why;
+static const char *why, *local = "127.0.0.1:8473";
 
 static void begin(void)
 {
     guard = (struct guard){.token = TOKEN};
-    guard_set_names(&guard, "127.0.0.1:8473", "crawler.example.org\n[::1]:8080", 8473);
+    guard_set_names(&guard, "crawler.example.org\n[::1]:8080", 8473);
 }
 
 static unsigned check_sender(const char *host, const char *origin, const char *site)
 {
-    struct console_request request = {.host = host, .origin = origin, .fetch_site = site};
+    struct console_request request = {.host = host, .origin = origin, .fetch_site = site, .local = local};
     return guard_check_sender(&guard, &request, &why);
 }
 
@@ -34,9 +34,33 @@ TEST(the_host_must_be_one_of_our_names)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK_INT(check_sender(bad[i], NULL, NULL), 403);
     CHECK_INT(check_sender(NULL, NULL, NULL), 403);
-    guard_set_names(&guard, "127.0.0.1:80", "", 80);
+}
+
+TEST(a_browser_leaves_port_80_out)
+{
+    guard_set_names(&guard, "", 80);
+    local = "127.0.0.1:80";
     CHECK_INT(check_sender("127.0.0.1", NULL, NULL), 0);
     CHECK_INT(check_sender("localhost:80", NULL, NULL), 0);
+    CHECK_INT(check_sender("127.0.0.1:8", NULL, NULL), 403);
+    local = "127.0.0.1:8473";
+}
+
+/* A listener on all addresses is known by each: by the one that the connection came to. */
+TEST(the_address_that_was_connected_to_is_ours)
+{
+    begin();
+    local = "192.0.2.7:8473";
+    CHECK_INT(check_sender("192.0.2.7:8473", "http://192.0.2.7:8473", NULL), 0);
+    CHECK_INT(check_sender("192.0.2.8:8473", NULL, NULL), 403);
+    CHECK_INT(check_sender("127.0.0.1:8473", NULL, NULL), 403);
+    CHECK_INT(check_sender("0.0.0.0:8473", NULL, NULL), 403);
+    CHECK_INT(check_sender("192.0.2.7", NULL, NULL), 403);
+    local = "[2001:db8::1]:8473";
+    CHECK_INT(check_sender("[2001:DB8::1]:8473", NULL, NULL), 0);
+    local = "";
+    CHECK_INT(check_sender("", NULL, NULL), 403);
+    local = "127.0.0.1:8473";
 }
 
 TEST(another_site_is_refused)
