@@ -114,6 +114,8 @@ bool console_open(struct console *console, const struct control_tuning_fixed *tu
     *console = (struct console){.server = {.listener = -1, .owner = console, .answer = on_request, .leave = on_leave}};
     page_init(&console->page);
     ring_spsc_init(&console->notes, console->notes_memory, CONSOLE_NOTES);
+    if (!recent_init(&console->history))
+        return refuse(error, "no console: no memory");
     if (!take_token(console, tuning, error) || !tuning->listen[0])
         return console->guard.token[0];
     if (!read_listen(tuning->listen, address, sizeof address, &port))
@@ -264,12 +266,16 @@ void console_note(struct console *console, const char *line)
         free(copy);
 }
 
+void console_past(struct console *console, const struct sample *sample)
+{
+    recent_restore(&console->history, sample);
+}
+
 bool console_start(struct console *console, struct crawl *crawl, struct tuning_error *error)
 {
     console->crawl = crawl;
     console->is_alive = true;
-    if (!recent_init(&console->history))
-        return refuse(error, "no console: no memory");
+    recent_begin(&console->history, clock_wall_us() / 1000);
     int failed = server_start(&console->server, crawl->directory, SOCKET_NAME);
     failed = failed ? failed : write_info(console);
     if (failed) {

@@ -52,6 +52,8 @@ struct console {
 /* Opens the TCP listener that the tuning file asks for, if it asks for one, before the crawl begins. False: error->message
  * says why. console_close in either case. */
 bool console_open(struct console *console, const struct control_tuning_fixed *tuning, struct tuning_error *error);
+/* A sample of an earlier process; by the hook on_past. */
+void console_past(struct console *console, const struct sample *sample);
 /* Opens DIR/control.sock, writes DIR/control.json and starts the thread; by the hook on_begin. A crawl goes on without a
  * console if that fails: `error` says why. */
 bool console_start(struct console *console, struct crawl *crawl, struct tuning_error *error);

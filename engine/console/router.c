@@ -61,11 +61,30 @@ static void answer_ready(struct console *console, const struct console_request *
         answer_health(console, request, response);
 }
 
-/* {"step": 10, "first": 3, "samples": {"pages": [1, 2, 3], ...}} */
+/* "gaps": [[4, 9]], : those of which nothing is known, from the first to the last. */
+static void write_gaps(FILE *out, const struct recent_level *level, uint64_t first)
+{
+    const char *comma = "";
+    fputs("\"gaps\": [", out);
+    for (uint64_t number = first; number <= level->count; number++) {
+        uint64_t begin = number;
+        while (number <= level->count && recent_is_gap(level, number))
+            number++;
+        if (number == begin)
+            continue;
+        fprintf(out, "%s[%" PRIu64 ", %" PRIu64 "]", comma, begin, number - 1);
+        comma = ", ";
+    }
+    fputs("], ", out);
+}
+
+/* {"step": 10, "first": 3, "gaps": [], "samples": {"pages": [1, 2, 3], ...}} */
 static void write_samples(FILE *out, const struct recent_level *level, uint64_t first)
 {
     char buffer[SAMPLE_NAME_BYTES];
-    fprintf(out, "{\"step\": %u, \"first\": %" PRIu64 ", \"samples\": {", (unsigned)level->step, first);
+    fprintf(out, "{\"step\": %u, \"first\": %" PRIu64 ", ", (unsigned)level->step, first);
+    write_gaps(out, level, first);
+    fputs("\"samples\": {", out);
     for (unsigned i = 0; i < SAMPLE_COUNT; i++) {
         fprintf(out, "%s\"%s\": [", i ? ",\n" : "\n", sample_name(i, buffer));
         for (uint64_t number = first; number <= level->count; number++)

@@ -59,6 +59,8 @@ struct crawl_hooks {
     /* On the watch, every few milliseconds, from the reading of the seeds to the end. It may call crawl_stop
      * and crawl_reload. Like every callback on the watch, it must not block. */
     void (*on_tick)(void *owner, struct crawl *crawl);
+    /* On the watch, before on_begin: a sample of an earlier process, from DIR/progress.tsv. */
+    void (*on_past)(void *owner, const struct sample *sample);
     /* On the watch. on_begin: the threads run from here on. on_end: all threads have ended, and what they leave is
      * still there. Between the two, another thread may call status_update and the functions of this file. */
     void (*on_begin)(void *owner, struct crawl *crawl);

@@ -10,7 +10,9 @@ void crawl_begin_progress(struct crawl *crawl)
 {
     char path[1100];
     struct sample last;
+    const struct crawl_hooks *hooks = &crawl->options->hooks;
     snprintf(path, sizeof path, "%s/progress.tsv", crawl->directory);
+    crawl->progress = (struct progress){.on_sample = hooks->on_past, .owner = hooks->owner};
     if (!progress_open(&crawl->progress, path, &last))
         return;
     sample_restore(&last, &crawl->before);

@@ -30,7 +30,7 @@ static bool read_sample(const char *line, struct sample *sample)
 }
 
 /* How many bytes of the file are whole lines of ours; 0: it is not ours. */
-static long read_lines(FILE *file, struct sample *last, bool *has_last)
+static long read_lines(const struct progress *progress, FILE *file, struct sample *last, bool *has_last)
 {
     char line[LINE_BYTES], header[LINE_BYTES];
     long end = 0;
@@ -44,18 +44,20 @@ static long read_lines(FILE *file, struct sample *last, bool *has_last)
             return end;
         *last = sample;
         *has_last = true;
+        if (progress->on_sample)
+            progress->on_sample(progress->owner, &sample);
     } while (true);
 }
 
 /* Makes a file that is there fit for more lines. */
-static bool take_up(const char *path, struct sample *last)
+static bool take_up(const struct progress *progress, const char *path, struct sample *last)
 {
     char old[1200];
     bool has_last = false;
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
-    long end = read_lines(file, last, &has_last);
+    long end = read_lines(progress, file, last, &has_last);
     fclose(file);
     if (end > 0 && truncate(path, end) == 0)
         return has_last;
@@ -67,7 +69,7 @@ static bool take_up(const char *path, struct sample *last)
 bool progress_open(struct progress *progress, const char *path, struct sample *last)
 {
     char header[LINE_BYTES];
-    bool has_last = take_up(path, last);
+    bool has_last = take_up(progress, path, last);
     progress->file = fopen(path, "ae");
     if (progress->file && ftell(progress->file) == 0) {
         fwrite(header, 1, write_header(header), progress->file);

@@ -9,6 +9,9 @@
 
 struct progress {
     FILE *file; /* NULL: there is none */
+    /* Called with each sample that is in the file when it is opened; NULL: nobody wants them. */
+    void (*on_sample)(void *owner, const struct sample *sample);
+    void *owner;
 };
 
 /* Opens the file to add lines. If it has lines already, `last` becomes the last whole one, and a torn line behind it is

@@ -318,6 +318,33 @@ def test_events():
             crawl.process.communicate(timeout=60)
 
 
+def test_history_survives():
+    """The charts of a resumed crawl show what was before, and the time in which nothing ran as such."""
+    with Web("--hosts", "4", "--pages", "10", "--rtt-ms", "50") as web:
+        with Running(web, merge(RUDE, SMALL, {"net": {"bandwidth": "2KB"}})) as crawl:
+            wait_until(lambda: crawl.crawl()["pages"] > 0, "a page")
+            crawl.ctl("stop")
+            crawl.process.communicate(timeout=60)
+        path = crawl.directory / "progress.tsv"
+        header, *lines = path.read_text().splitlines()
+        last = dict(zip(header.split("\t"), map(int, lines[-1].split("\t"))))
+        hours = []
+        for ago in range(7200, 3599, -10):  # from two hours ago to one, a request each ten seconds
+            row = {**last, "wall_ms": last["wall_ms"] - ago * 1000, "requests": (7200 - ago) // 10}
+            hours.append("\t".join(str(row[name]) for name in header.split("\t")))
+        path.write_text("\n".join([header, *hours, ""]))
+        with Running(web, merge(RUDE, SMALL), resumes=crawl.directory) as again:
+            told = json.loads(again.ask("GET", "/api/v1/samples?step=60")[2])
+            (first, end), = told["gaps"]
+            assert (told["first"], first) == (1, 62) and 119 <= end <= 122, told["gaps"]
+            assert told["samples"]["requests"][:61] == [6 * i for i in range(61)], told["samples"]["requests"]
+            assert set(told["samples"]["requests"][61:end]) == {360}
+            walls = told["samples"]["wall_ms"]
+            assert all(b - a == 60000 for a, b in zip(walls[:end], walls[1:end])), walls
+            assert json.loads(again.ask("GET", "/api/v1/samples?step=1")[2])["gaps"] == []
+            assert again.finish()["end"] == "complete"
+
+
 def test_on_end():
     """Its arguments are the directory and the reason, whatever they look like; what it does is no matter of the crawl."""
     with Web("--hosts", "2", "--pages", "2") as web:
@@ -336,4 +363,4 @@ def test_on_end():
 
 if __name__ == "__main__":
     main([test_late_seeds, test_seeds_at_the_end, test_kill_after_accepted, test_seeds_for_the_next_process, test_checkpoint,
-          test_why, test_events, test_on_end])
+          test_why, test_events, test_history_survives, test_on_end])

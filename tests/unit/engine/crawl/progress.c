@@ -46,6 +46,29 @@ static unsigned count_lines(void)
     return lines;
 }
 
+static void count(void *owner, const struct sample *found)
+{
+    unsigned *pages = owner;
+    *pages = *pages * 10 + (unsigned)found->values[SAMPLE_pages] % 10;
+}
+
+TEST(each_sample_of_the_file_is_told)
+{
+    unsigned pages = 0;
+    begin();
+    CHECK(!progress_open(&progress, path, &last));
+    for (sample.values[SAMPLE_pages] = 1; sample.values[SAMPLE_pages] < 4; sample.values[SAMPLE_pages]++)
+        progress_add(&progress, &sample);
+    progress_close(&progress);
+    append("1\t2"); /* torn */
+    progress = (struct progress){.on_sample = count, .owner = &pages};
+    CHECK(progress_open(&progress, path, &last));
+    CHECK_INT(pages, 123);
+    progress_close(&progress);
+    progress = (struct progress){0};
+    finish();
+}
+
 TEST(what_is_written_is_read_back)
 {
     begin();
