@@ -114,6 +114,7 @@ bool console_open(struct console *console, const struct control_tuning_fixed *tu
     *console = (struct console){.server = {.listener = -1, .owner = console, .answer = on_request, .leave = on_leave}};
     page_init(&console->page);
     ring_spsc_init(&console->notes, console->notes_memory, CONSOLE_NOTES);
+    order_log_init(&console->orders);
     if (!recent_init(&console->history))
         return refuse(error, "no console: no memory");
     if (!take_token(console, tuning, error) || !tuning->listen[0])
@@ -259,6 +260,11 @@ static void shut(struct console *console)
     remove_places(console);
 }
 
+void console_keep(struct console *console, const struct crawl *crawl)
+{
+    order_log_write(&console->orders, crawl->directory);
+}
+
 void console_note(struct console *console, const char *line)
 {
     char *copy = console->is_running ? strdup(line) : NULL;
@@ -298,6 +304,7 @@ void console_stop(struct console *console)
     pthread_join(console->thread, NULL);
     console->is_running = false;
     router_why_fini(&console->question);
+    order_log_write(&console->orders, console->crawl->directory); /* the housekeeper has ended */
     remove_places(console);
 }
 
@@ -309,7 +316,5 @@ void console_close(struct console *console)
     console->added = NULL;
     for (uint64_t note; ring_spsc_pop(&console->notes, &note);)
         free((char *)(uintptr_t)note);
-    if (console->events)
-        fclose(console->events);
-    console->events = NULL;
+    order_log_fini(&console->orders);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "engine/console/guard.h"
+#include "engine/console/order_log.h"
 #include "engine/console/recent.h"
 #include "engine/console/page.h"
 #include "engine/console/router_why.h"
@@ -33,7 +34,6 @@ struct console {
     bool is_alive; /* as the pulse says; `why` if not */
     char why[PULSE_WHY_BYTES];
     char url[400]; /* for a browser, with the token; empty: no TCP */
-    FILE *events;  /* DIR/events.log: every order; NULL before the first */
     struct added *added;     /* seeds that were handed over; NULL: none */
     uint64_t added_asked_ns; /* when somebody last asked what became of them */
     uint64_t lists;          /* of seeds, so far */
@@ -45,6 +45,7 @@ struct console {
     pthread_t thread;
     bool is_running;
     _Atomic(bool) is_ending;
+    struct order_log orders;
     struct ring_spsc notes; /* lines for readers of events, from the watch */
     _Alignas(LF_CACHE_LINE) char notes_memory[CONSOLE_NOTES_BYTES];
 };
@@ -57,6 +58,8 @@ void console_past(struct console *console, const struct sample *sample);
 /* Opens DIR/control.sock, writes DIR/control.json and starts the thread; by the hook on_begin. A crawl goes on without a
  * console if that fails: `error` says why. */
 bool console_start(struct console *console, struct crawl *crawl, struct tuning_error *error);
+/* What has to wait for the disk; by the hook on_keep. */
+void console_keep(struct console *console, const struct crawl *crawl);
 /* One line for readers of events; by the hook on_note. */
 void console_note(struct console *console, const char *line);
 /* Ends the thread; by the hook on_end. No-op if it does not run. */

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "engine/crawl/codes.h"
@@ -225,11 +224,9 @@ static void write_checkpoint(const struct status *status, const struct crawl *cr
 
 static void write_disk(const struct status *status, const struct crawl *crawl, FILE *out)
 {
-    struct statvfs disk;
     write_one(out, "unwritten_bytes", "gauge", "Bytes on their way to the disk", (double)status->unwritten_bytes);
-    if (statvfs(crawl->directory, &disk) == 0)
-        write_one(out, "disk_free_bytes", "gauge", "Free space where the crawl is",
-                  (double)disk.f_bavail * (double)disk.f_frsize);
+    if (lf_load(&crawl->disk_size, relaxed))
+        write_one(out, "disk_free_bytes", "gauge", "Free space where the crawl is", (double)lf_load(&crawl->disk_free, relaxed));
     write_one(out, "disk_reserve_bytes", "gauge", "state.reserve: with less free space the crawl ends",
               (double)crawl->tuning.fixed.state.reserve_bytes);
     write_written(&status->written, out);

@@ -136,20 +136,9 @@ static void answer_tuning(struct console *console, const struct console_request 
     crawl_return_tuning(console->crawl);
 }
 
-/* Every order is a line: when, who, what, and how it was answered. Only of those who may give orders, and of paths that there
- * are: others could fill the disk, or write lines of their own. */
-static void log_line(struct console *console, const char *order, const char *result)
-{
-    char date[WARC_DATE_CHARS], path[1100];
-    snprintf(path, sizeof path, "%s/events.log", console->crawl->directory);
-    if (!console->events && !(console->events = fopen(path, "ae")))
-        return;
-    warc_write_date(date, clock_wall_us());
-    fprintf(console->events, "%.*sZ\t%s\t%s\n", WARC_SECONDS_CHARS, date, order, result);
-    fflush(console->events);
-}
-
-/* The order is noted when it is given, so that it is in the log even if its giver does not stay for the answer. */
+/* Every order is a line: who, what, and how it was answered. Only of those who may give orders, and of paths that there
+ * are: others could fill the disk, or write lines of their own. The order is noted when it is given, so that it is in the log
+ * even if its giver does not stay for the answer. */
 static void log_order(struct console *console, const struct console_request *request, const struct console_response *response)
 {
     char result[16], *order = request->wait->order;
@@ -162,7 +151,7 @@ static void log_order(struct console *console, const struct console_request *req
         return;
     }
     snprintf(result, sizeof result, "%u", response->status);
-    log_line(console, order, result);
+    order_log_add(&console->orders, order, result);
     free(order);
 }
 
@@ -172,7 +161,7 @@ void router_leave(struct console *console, struct console_wait *wait)
         wait->leave(wait->work);
     wait->work = NULL;
     if (wait->order)
-        log_line(console, wait->order, "gone");
+        order_log_add(&console->orders, wait->order, "gone");
     free(wait->order);
     wait->order = NULL;
 }

@@ -138,6 +138,18 @@ static void *keep_house(void *argument)
     return NULL;
 }
 
+/* What the program that runs the crawl has for the disk. */
+static uint64_t keep(void *owner, uint64_t now_ns)
+{
+    struct crawl *crawl = owner;
+    const struct crawl_hooks *hooks = &crawl->options->hooks;
+    (void)now_ns;
+    if (!hooks->on_keep)
+        return UINT64_MAX;
+    hooks->on_keep(hooks->owner, crawl);
+    return CRAWL_LOOK_NS;
+}
+
 static void plan_jobs(struct crawl *crawl)
 {
     housekeeper_init(&crawl->watch, crawl);
@@ -156,6 +168,7 @@ static void plan_jobs(struct crawl *crawl)
     housekeeper_add(&crawl->housekeeper, crawl_keep_holds);
     housekeeper_add(&crawl->housekeeper, crawl_watch_disk);
     housekeeper_add(&crawl->housekeeper, crawl_add_progress);
+    housekeeper_add(&crawl->housekeeper, keep);
 }
 
 /* The loop failed after it had begun: what it crawled until then is kept. */
@@ -243,6 +256,7 @@ static bool run_threads(struct crawl *crawl, struct tuning_error *error)
     crawl->setup_cpu_ns = clock_process_ns();
     lf_store(&crawl->kept_ns, crawl->begin_ns, relaxed);
     crawl_begin_progress(crawl);
+    crawl_watch_disk(crawl, crawl->begin_ns);
     lf_store(&crawl->commit.last_ns, crawl->begin_ns, relaxed); /* no other thread runs */
     plan_jobs(crawl);
     bool has_housekeeper =

@@ -59,12 +59,14 @@ struct crawl_hooks {
     /* On the watch, every few milliseconds, from the reading of the seeds to the end. It may call crawl_stop
      * and crawl_reload. Like every callback on the watch, it must not block. */
     void (*on_tick)(void *owner, struct crawl *crawl);
-    /* On the watch, before on_begin: a sample of an earlier process, from DIR/progress.tsv. */
+    /* On the watch, before on_begin, when a crawl is resumed: a sample of an earlier process, from DIR/progress.tsv. */
     void (*on_past)(void *owner, const struct sample *sample);
     /* On the watch. on_begin: the threads run from here on. on_end: all threads have ended, and what they leave is
      * still there. Between the two, another thread may call status_update and the functions of this file. */
     void (*on_begin)(void *owner, struct crawl *crawl);
     void (*on_end)(void *owner, struct crawl *crawl);
+    /* On the housekeeper, every few milliseconds: it may wait for the disk, as all that the housekeeper does. */
+    void (*on_keep)(void *owner, const struct crawl *crawl);
     /* On the watch, every status interval and at the end. */
     void (*on_status)(void *owner, const struct status *status);
     /* On the watch: one line for the operator, for example that the tuning file was reloaded. */
@@ -206,6 +208,7 @@ struct crawl {
     struct crawl_question question;
     _Atomic(int) disk_error;                 /* negative errno */
     _Atomic(bool) is_disk_low;               /* less than state.reserve is left */
+    _Atomic(uint64_t) disk_free, disk_size;  /* bytes, as of the last second; 0: not known */
     _Atomic(uint64_t) kept_ns;               /* when the housekeeper last began a turn */
     _Atomic(bool) has_ended;                 /* the loops have ended; no more output will come */
     struct crawl_hold hold;                  /* the last order about hosts */

@@ -140,6 +140,8 @@ uint64_t crawl_watch_disk(void *owner, uint64_t now_ns)
     if (statvfs(crawl->directory, &disk) != 0)
         return CLOCK_NS_PER_S;
     uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    lf_store(&crawl->disk_free, free_bytes, relaxed);
+    lf_store(&crawl->disk_size, (uint64_t)disk.f_blocks * disk.f_frsize, relaxed);
     crawl->commit.fold.room = free_bytes > reserve ? free_bytes - reserve : 0;
     if (free_bytes < reserve)
         lf_store(&crawl->is_disk_low, true, relaxed); /* a fact that the watch looks at */

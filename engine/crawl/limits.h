@@ -66,8 +66,8 @@
 #define HARVEST_LINKS_PER_LOOK 24
 /* harvest: URLs taken back from the disk per turn: some hundred microseconds. */
 #define HARVEST_UNSPILL_MAX 256
-/* housekeeper: jobs of one thread. The watch has five. */
-#define HOUSEKEEPER_JOBS_MAX 8
+/* housekeeper: jobs of one thread. The watch has five, the housekeeper nine. */
+#define HOUSEKEEPER_JOBS_MAX 10
 /* crawl: seeds read between two calls of on_tick, in about ten milliseconds. */
 #define CRAWL_SEEDS_PER_TICK 8192
 /* crawl: journal records read between two calls of on_tick, in about ten milliseconds. */

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -22,13 +21,14 @@ POLITE = {"politeness": {"host-ratio": "1", "address-ratio": "1", "burst": "200m
                          "address-min-idle": "20ms"}}
 AUDIT = ["--ratio", "1", "--ip-ratio", "1", "--burst-ms", "200", "--min-idle-ms", "50", "--ip-min-idle-ms", "20"]
 STOP_WITHIN_S = 1
+skipped = []  # what cannot be tested here, and why
 ORDER_TYPE = "text/plain;charset=utf-8"
 
 
 class Running:
     """A crawl with a dashboard."""
 
-    def __init__(self, web, tuning, *arguments, seeds=None, resumes=None):
+    def __init__(self, web, tuning, *arguments, seeds=None, resumes=None, env=None):
         self.directory = resumes or web.directory / f"running-{random.randrange(1 << 30)}"
         path = web.directory / "running.ini"
         path.write_text(tuning_text(merge({"scope": {"mode": "any"}, "net": {"dns-servers": web.dns},
@@ -36,7 +36,7 @@ class Running:
         what = ["--resume", resumes] if resumes else ["-o", self.directory, seeds or web.seeds()]
         (self.directory / "control.json").unlink(missing_ok=True)  # of a process that was killed
         self.process = subprocess.Popen([BUILD / "lycosa", "crawl", "-c", path, *arguments, *what],
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
         wait_until(lambda: (self.directory / "control.json").exists() and self.info() or self.process.poll() is not None, "the console to open")
         info = self.info()
         self.token = info["token"]
@@ -203,68 +203,6 @@ def test_listen_is_checked():
             assert not (web.directory / "bad").exists()
 
 
-def test_bad_clients():
-    """Garbage, connections that say nothing, streams that nobody reads: the crawl does not notice, the door stays open."""
-    rng = random.Random(2)
-    with Web("--hosts", "30", "--pages", "30", "--crawl-delay-ms", "200") as web:
-        with Running(web, merge(POLITE, {"net": {"bandwidth": "100KB"}})) as crawl:  # so that it outlasts them
-            silent = [socket.create_connection(("127.0.0.1", crawl.port)) for _ in range(20)]
-            streams = []
-            for _ in range(20):
-                stream = socket.create_connection(("127.0.0.1", crawl.port))
-                stream.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost:{crawl.port}\r\n"
-                               f"Authorization: Bearer {crawl.token}\r\n\r\n".encode())
-                streams.append(stream)
-            codes = sorted(stream.recv(12) for stream in streams)
-            assert codes.count(b"HTTP/1.1 200") == 16 and codes.count(b"HTTP/1.1 503") == 4, codes
-            for _ in range(1000):
-                with socket.create_connection(("127.0.0.1", crawl.port)) as client:
-                    try:
-                        client.sendall(rng.randbytes(rng.randrange(200)) + b"\r\n\r\n")
-                    except OSError:
-                        pass
-            for stream in streams + silent:
-                stream.close()
-            wait_until(lambda: "alive" in crawl.ctl("health"), "an answer")
-            crawl.ctl("set", "net.bandwidth=0")
-            assert crawl.finish()["end"] == "complete"
-            assert crawl.fetched() == sorted(web.truth())
-        text, violations = web.audit(*AUDIT)
-        assert violations == 0, text
-
-
-def test_slow_clients():
-    """Those who take for ever to ask do not keep others out: 64 of them take all places, and lose them."""
-    with Web("--hosts", "5", "--pages", "5") as web:
-        with Running(web, merge(RUDE, {"net": {"bandwidth": "1KB"}})) as crawl:
-            slow = [socket.create_connection(("127.0.0.1", crawl.port)) for _ in range(64)]
-            is_over = threading.Event()
-
-            def drip():
-                while not is_over.wait(1):
-                    for client in slow:
-                        try:
-                            client.sendall(b"G")
-                        except OSError:
-                            pass
-            feeder = threading.Thread(target=drip)
-            feeder.start()
-            try:
-                wait_until(lambda: answers(crawl), "a place for somebody else", 90)
-            finally:
-                is_over.set()
-                feeder.join()
-                for client in slow:
-                    client.close()
-
-
-def answers(crawl):
-    try:
-        return crawl.ask("GET", "/healthz")[0] == 200
-    except OSError:
-        return False
-
-
 def series(text):
     return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line and line[0] != "#"}
 
@@ -284,7 +222,7 @@ def test_metrics():
             assert len(found) <= 600, len(found)
             agree(found, crawl.crawl())
             if not shutil.which("promtool") or not shutil.which("prometheus"):
-                print("skipped the scrape: no prometheus (tools/setup --all)")
+                skipped.append("promtool and the scrape: no prometheus (tools/setup --all)")
                 return
             checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
             assert checked.returncode == 0 and not checked.stdout + checked.stderr, checked
@@ -336,4 +274,7 @@ def scrape(crawl, found):
 
 if __name__ == "__main__":
     main([test_pause_and_resume, test_tuning, test_strangers_are_refused, test_listen_is_checked,
-          test_bad_clients, test_slow_clients, test_metrics])
+          test_metrics])
+    if skipped:
+        print("skipped " + "; ".join(skipped))
+        sys.exit(77)

@@ -1,6 +1,7 @@
 /* Loaded before a program (LD_PRELOAD): its disk is slow, or fails.
  *
  *   DISK_BYTES_PER_S   so fast is a write to a file
+ *   DISK_WAITS_FOR     path of a file: while it is there, writes wait
  *   DISK_FAILS_AFTER   bytes after which every write to a file fails with EIO
  *   DISK_FAILS_TIMES   so many do; the others succeed again
  *   DISK_STALL         while there is a file of this name, no write to a file comes to its end
@@ -40,6 +41,9 @@ static void wait_while_stalled(void)
 
 static void wait_for_disk(size_t len)
 {
+    const char *path = getenv("DISK_WAITS_FOR");
+    while (path && access(path, F_OK) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     uint64_t rate = setting("DISK_BYTES_PER_S");
     if (rate == 0)
         return;

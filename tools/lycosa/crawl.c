@@ -210,6 +210,12 @@ static void on_past(void *owner, const struct sample *sample)
     console_past(&running->console, sample);
 }
 
+static void on_keep(void *owner, const struct crawl *crawl)
+{
+    struct running *running = owner;
+    console_keep(&running->console, crawl);
+}
+
 /* A crawl without a console is better than none. */
 static void on_begin(void *owner, struct crawl *crawl)
 {
@@ -313,7 +319,7 @@ static int run(struct crawl_options *options)
     notify_init(&running.notify);
     options->status_interval_ns = running.terminal.is_terminal ? TERMINAL_INTERVAL_NS : 0;
     options->hooks = (struct crawl_hooks){
-        .owner = &running, .on_past = on_past, .on_begin = on_begin, .on_tick = on_tick, .on_status = on_status, .on_note = on_note, .on_end = on_end};
+        .owner = &running, .on_past = on_past, .on_keep = on_keep, .on_begin = on_begin, .on_tick = on_tick, .on_status = on_status, .on_note = on_note, .on_end = on_end};
     if (!console_open(&running.console, &options->tuning->fixed.control, &error))
         return complain(error.message, LYCOSA_EXIT_BAD_TUNING);
     bool has_run = crawl_run(&crawl, options, &error);

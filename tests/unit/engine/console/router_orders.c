@@ -39,6 +39,7 @@ static struct crawl *begin(void)
 {
     struct crawl *crawl = trial_open(&trial);
     console.crawl = crawl;
+    order_log_init(&console.orders);
     waits = (struct console_wait){0};
     return crawl;
 }
@@ -48,8 +49,7 @@ static void finish(void)
     free(text);
     text = NULL;
     added_destroy(console.added);
-    if (console.events)
-        fclose(console.events);
+    order_log_fini(&console.orders);
     memset(&console, 0, sizeof console);
     trial_end(&trial);
     trial_fini(&trial);
@@ -60,6 +60,7 @@ static unsigned orders_logged(void)
     char path[TRIAL_PATH_BYTES], *log;
     size_t len;
     unsigned lines = 0;
+    order_log_write(&console.orders, console.crawl->directory);
     log = check_read_file(trial_path(&trial, "crawl/events.log", path), &len);
     struct tm date = {0};
     CHECK(len == 0 || (log[20] == '\t' && strptime(log, "%Y-%m-%dT%H:%M:%SZ\t", &date)));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/loop.h"
 #include "lockfree/clock.h"
 #include "tests/support/check.h"
@@ -129,6 +130,7 @@ TEST(the_summary_tells_how_far_it_is_and_what_is_in_use)
     stats_add(&crawl.loops[0].stats.connections, 3);
     stats_add(&crawl.loops[1].stats.limited_ns[LIMITED_WORK], 3000);
     stats_add(&crawl.loops[1].stats.limited_ns[LIMITED_NAMES], 1000);
+    crawl_watch_disk(&crawl, 0);
     status_update(&status, &crawl);
     CHECK(summary_write(&status, &crawl, CRAWL_END_NONE));
     struct json *tree = read_summary();
