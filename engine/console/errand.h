@@ -23,6 +23,7 @@ struct errand_question {
     enum inquiry_kind kind;
     enum inquiry_by by;
     struct holds_target target;
+    struct slice path; /* of a URL whose place in the host's queue is to be told; empty: none */
 };
 
 /* The request's errand, which goes with its answer. NULL: the response says why there is none. */

@@ -3,7 +3,8 @@
  *
  *     ASKED  the loops answer -> in flight, or unknown: told at once; else
  *     WAITS  until all that was done by then is in the file
- *     READS  the file is searched -> done; or it waits */
+ *     READS  the file is searched -> done; or it waits
+ *     PLACED the loop that has its host tells how many are before it, and when the host is visited next */
 #include "engine/console/router_why.h"
 
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "engine/console/console.h"
+#include "engine/console/errand.h"
 #include "engine/console/router_parts.h"
 #include "engine/url/canonical.h"
 #include "engine/url/json.h"
@@ -121,12 +123,27 @@ static void tell_unknown(const struct why *why, const char *state, FILE *out)
     fputs("}\n", out);
 }
 
-static void tell_waiting(const struct why *why, const struct crawl_whereabouts *found, FILE *out)
+static void write_number(const char *name, int64_t number, FILE *out)
 {
+    if (number < 0)
+        fprintf(out, ", \"%s\": null", name);
+    else
+        fprintf(out, ", \"%s\": %" PRId64, name, number);
+}
+
+/* `inquiry` is the answer of the loop that has the host; NULL: it gave none. */
+static void tell_waiting(const struct why *why, const struct crawl_whereabouts *found, const struct inquiry *inquiry, FILE *out)
+{
+    bool is_told = inquiry && inquiry->is_known;
+    const struct inquiry_host *host = is_told ? &inquiry->host : NULL;
     tell(why, "waiting", out);
-    if (found->has_host)
-        fprintf(out, ", \"host\": {\"state\": \"%s\", \"queued\": %" PRIu32 "}", found->is_host_visited ? "visited" : "waiting",
+    if (found->has_host) {
+        fprintf(out, ", \"host\": {\"state\": \"%s\", \"queued\": %" PRIu32, found->is_host_visited ? "visited" : "waiting",
                 found->host_queued);
+        write_number("place", is_told && inquiry->place ? (int64_t)inquiry->place : -1, out);
+        write_number("next_visit_ms", is_told ? host->wait_ms : -1, out);
+        fprintf(out, ", \"why\": \"%s\"}", is_told ? inquiry_why_text(host->why) : "");
+    }
     fputs("}\n", out);
 }
 
@@ -162,7 +179,8 @@ static bool answer_by_loops(struct why *why, struct crawl *crawl, FILE *out)
     return true;
 }
 
-static void answer_by_log(const struct why *why, const struct crawl *crawl, struct console_response *response)
+/* What the file tells; false: nothing, and the URL waits. */
+static bool answer_by_log(const struct why *why, const struct crawl *crawl, struct console_response *response)
 {
     const struct crawl_whereabouts *found = &crawl->question.answer;
     if (why->error)
@@ -170,12 +188,32 @@ static void answer_by_log(const struct why *why, const struct crawl *crawl, stru
     else if (why->line)
         tell_done(why, response->out);
     else if (found->is_known)
-        tell_waiting(why, found, response->out);
+        return false;
     else
         tell_unknown(why, found->is_sure ? "unknown" : "unsure", response->out);
+    return true;
 }
 
-static void go_on(struct why *why, struct console *console, struct console_response *response)
+/* True once it is told. Without an answer of the loop, what is known is. */
+static bool answer_by_host(struct why *why, struct console *console, const struct console_request *request,
+                           struct console_response *response)
+{
+    const struct crawl_whereabouts *found = &console->crawl->question.answer;
+    struct errand_question question = {.kind = INQUIRY_HOST, .path = url_path_query(&why->url)};
+    const char *bad = holds_parse_host(&question.target, url_host_key(&why->url));
+    struct errand *errand = bad || !found->has_host ? NULL : errand_of(console, request, response);
+    const struct inquiry *inquiry = errand ? errand_ask(errand, &question, response) : NULL;
+    if (response->is_pending)
+        return false;
+    if (response->status != 200) { /* the loop was not quick enough: no reason to say nothing */
+        response->status = 200;
+        rewind(response->out);
+    }
+    tell_waiting(why, found, inquiry, response->out);
+    return true;
+}
+
+static void go_on(struct why *why, struct console *console, const struct console_request *request, struct console_response *response)
 {
     struct crawl *crawl = console->crawl;
     why->asked_ns = clock_now_ns();
@@ -190,10 +228,13 @@ static void go_on(struct why *why, struct console *console, struct console_respo
     bool is_in_file = lf_load(&crawl->durable.committed, relaxed) >= why->epoch;
     if (why->state == WHY_WAITS && (is_in_file || why->asked_ns - why->since_ns > COMMIT_PATIENCE_NS))
         begin_reading(why, crawl);
-    if (why->state == WHY_READS && is_read(why)) {
+    if (why->state == WHY_READS && is_read(why))
+        why->state = answer_by_log(why, crawl, response) ? WHY_IDLE : WHY_PLACED;
+    if (why->state == WHY_PLACED && answer_by_host(why, console, request, response))
         why->state = WHY_IDLE;
-        answer_by_log(why, crawl, response);
-    } else if (why->state == WHY_FAILED || console->is_closing) {
+    if (why->state == WHY_IDLE || response->is_pending)
+        return;
+    if (why->state == WHY_FAILED || console->is_closing) {
         console_response_fail(response, 503, why->state == WHY_FAILED ? "no thread to read crawl.log" : "the crawl has ended");
         why->state = why->state == WHY_FAILED ? WHY_IDLE : why->state;
     } else {
@@ -207,7 +248,7 @@ void router_why(struct console *console, const struct console_request *request, 
     if (request->wait->ticket == 0)
         begin(why, console, request, response);
     else if (request->wait->ticket == why->tickets)
-        go_on(why, console, response);
+        go_on(why, console, request, response);
     else
         console_response_fail(response, 503, "another question was asked meanwhile: try again");
 }

@@ -14,6 +14,7 @@ enum why_state {
     WHY_ASKED,  /* the loops are */
     WHY_WAITS,  /* for a commit */
     WHY_READS,  /* a thread searches crawl.log */
+    WHY_PLACED, /* it waits, and the loop that has its host is asked for its place */
     WHY_FAILED, /* there is no thread */
 };
 

@@ -116,6 +116,17 @@ static bool write_urls(struct inquiry *inquiry, const struct host *host, uint32_
     }
 }
 
+/* The how manieth URL of the host that is; 0: not one of the first. */
+static uint32_t place_of(const struct host *host, struct slice path)
+{
+    struct host_cursor cursor = {0};
+    const struct host_item *item;
+    for (uint32_t place = 1; place <= DESK_PLACES_MAX && (item = host_walk(host, &cursor)); place++)
+        if (slice_equals(host_item_path(item), path))
+            return place;
+    return 0;
+}
+
 static void let_go(struct desk *desk, struct inquiry *inquiry, uint64_t now_ns)
 {
     if (inquiry->pinned)
@@ -175,7 +186,10 @@ static enum progress answer_host(struct desk *desk, struct inquiry *inquiry, str
         return forward(desk, inquiry, host) ? FORWARDED : LATER;
     }
     tell_all(&inquiry->host, loop, host, now_ns);
-    write_urls(inquiry, host, INQUIRY_URLS_MAX, UINT64_MAX);
+    if (inquiry->path_len)
+        inquiry->place = place_of(host, (struct slice){inquiry->path, inquiry->path_len});
+    else
+        write_urls(inquiry, host, INQUIRY_URLS_MAX, UINT64_MAX);
     if (reach == FRONTIER_WAS_SEIZED)
         frontier_unpin(loop, host, now_ns);
     return finish(desk, inquiry, host, now_ns);

@@ -86,9 +86,12 @@ struct inquiry {
     enum inquiry_kind kind;
     enum inquiry_by by;
     struct holds_target target; /* a host */
+    size_t path_len;            /* INQUIRY_HOST: 0: no URL of it is looked for */
+    char path[URL_BYTES_MAX];
 
     bool is_known; /* there is such a host */
     struct inquiry_host host;
+    uint32_t place; /* of the URL in the host's queue, from 1 on; 0: it is not among those that were looked through */
     struct inquiry_row rows[INQUIRY_ROWS_MAX];
     unsigned row_count;
     char *text; /* URLs, a line each: INQUIRY_TEXT_BYTES */

@@ -110,6 +110,8 @@
 /* desk: the time that it takes per turn to write out a queue, and the URLs between two looks at the clock. */
 #define DESK_WORK_NS       (2 * CLOCK_NS_PER_MS)
 #define DESK_URLS_PER_LOOK 64
+/* desk: URLs of a host among which one is looked for: two milliseconds at most. */
+#define DESK_PLACES_MAX 16384
 /* desk: how long it waits for a host that another loop visits. */
 #define DESK_PATIENCE_NS (500 * CLOCK_NS_PER_MS)
 /* troubles: the last failing hosts that a loop remembers. The status has room for a few names. */

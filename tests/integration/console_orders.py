@@ -230,7 +230,8 @@ def test_why():
             told = ask(site.root + "/slow#part")
             assert told == {"url": site.root + "/slow", "state": "in flight"}, told
             told = ask(site.root + "/next")
-            assert told["state"] == "waiting" and told["host"] == {"state": "visited", "queued": 2}, told
+            assert told["state"] == "waiting" and told["host"]["state"] == "visited" and told["host"]["queued"] == 2, told
+            assert told["host"]["place"] == 1 and told["host"]["why"] == "it is being visited", told
             told = ask(site.root + "/")
             assert told["state"] == "done" and told["log"].split()[1:4] == ["200", "42", site.root + "/"], told
             told = ask(site.root + "/other?a=1&b=%20+2")

@@ -36,6 +36,8 @@ static unsigned ask(struct crawl *crawl, const char *query)
     for (int i = 0; response.is_pending; i++) {
         CHECK(i < 10000);
         trial_turn(crawl);
+        frontier_turn(&crawl->loops[0].frontier, clock_now_ns());
+        desk_turn(&crawl->loops[0].desk, clock_now_ns());
         poll(NULL, 0, 1);
         status = ask_once(query, &wait);
     }
@@ -51,7 +53,10 @@ TEST(unknown_waiting_and_done_are_told_apart)
     trial_seed(&trial, "http://127.0.0.1/b");
     struct crawl *crawl = begin();
     CHECK_INT(ask(crawl, "url=http%3A%2F%2F127.0.0.1%2Fa%23part"), 200);
-    CHECK_STR(text, "{\"url\": \"http://127.0.0.1/a\", \"state\": \"waiting\", \"host\": {\"state\": \"waiting\", \"queued\": 2}}\n");
+    CHECK_STR(text, "{\"url\": \"http://127.0.0.1/a\", \"state\": \"waiting\", \"host\": {\"state\": \"waiting\", \"queued\": 2, \"place\": 1, "
+                    "\"next_visit_ms\": null, \"why\": \"its name is looked up\"}}\n");
+    CHECK_INT(ask(crawl, "url=http%3A%2F%2F127.0.0.1%2Fb"), 200);
+    CHECK(strstr(text, "\"place\": 2, "));
     CHECK_INT(ask(crawl, "url=http%3A%2F%2F127.0.0.1%2Fc"), 200);
     CHECK_STR(text, "{\"url\": \"http://127.0.0.1/c\", \"state\": \"unknown\", \"in_scope\": true, \"rule\": \"host\"}\n");
     CHECK_INT(ask(crawl, "url=http%3A%2F%2F127.0.0.1%2Fprivate/c"), 200);

@@ -64,6 +64,33 @@ TEST(a_host_is_told_with_its_queue)
     close_desks();
 }
 
+TEST(a_url_has_a_place_in_the_queue_of_its_host)
+{
+    static const struct {
+        const char *path;
+        uint32_t place;
+    } cases[] = {{"/0", 1}, {"/149", 150}, {"/150", 0}, {"/", 0}};
+    open_desks(1, 10);
+    for (int i = 0; i < 150; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "/%d", i);
+        push(&loops[0], 1, path);
+    }
+    turn();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct inquiry *inquiry = inquiry_begin(&inquiries);
+        inquiry->kind = INQUIRY_HOST;
+        CHECK(!holds_parse_host(&inquiry->target, SLICE("http://h1.test")));
+        inquiry->path_len = strlen(cases[i].path);
+        memcpy(inquiry->path, cases[i].path, inquiry->path_len);
+        inquiry_send(inquiry, &desks[0]);
+        turn();
+        CHECK(inquiry_is_answered(inquiry) && inquiry->place == cases[i].place);
+        inquiry_end(inquiry);
+    }
+    close_desks();
+}
+
 TEST(what_is_no_host_is_not_known)
 {
     open_desks(2, 10);
