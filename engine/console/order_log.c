@@ -37,12 +37,13 @@ static void put(const struct order_log *log, const char *line)
 
 static void tell_lost(struct order_log *log)
 {
-    char date[DATE_BYTES], line[128];
+    char date[WARC_DATE_CHARS], line[128];
     uint64_t lost = lf_load(&log->lost, relaxed) ? lf_exchange(&log->lost, 0, relaxed) : 0;
     if (!lost)
         return;
-    write_date(date);
-    snprintf(line, sizeof line, "%s\t-\t%" PRIu64 " orders are missing here: the disk was too slow\t-\n", date, lost);
+    warc_write_date(date, clock_wall_us());
+    snprintf(line, sizeof line, "%.*sZ\t-\t%" PRIu64 " orders are missing here: the disk was too slow\t-\n", WARC_SECONDS_CHARS, date,
+             lost);
     put(log, line);
 }
 

@@ -9,9 +9,7 @@
 #include "engine/console/metrics.h"
 #include "engine/console/router_parts.h"
 #include "engine/crawl/summary.h"
-#include "engine/store/warc.h"
 #include "engine/url/json.h"
-#include "lockfree/clock.h"
 
 enum { QUERY_NAMES_MAX = 8 };
 
