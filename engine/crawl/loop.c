@@ -348,6 +348,7 @@ static void publish_races(struct stats_races *races, const struct loop *loop)
 static void publish(struct loop *loop)
 {
     stats_set(&loop->stats.connections, loop->visits.open);
+    stats_set(&loop->stats.looking_up, loop->names.quick + loop->names.slow);
     stats_set(&loop->stats.asked, later_count(&loop->later));
     stats_set(&loop->stats.page_bytes, loop->pages.bytes_used);
     stats_set(&loop->stats.frontier_bytes, loop->frontier.urls.bytes_in_use);

@@ -40,6 +40,11 @@ void sample_take(struct sample *sample, const struct status *status, uint64_t wa
     values[SAMPLE_hosts_visiting] = not_below_0(status->hosts[HOST_VISITING]);
     values[SAMPLE_hosts_failing] = not_below_0(status->failing_count);
     values[SAMPLE_connections] = stats_get(&now->connections);
+    values[SAMPLE_looking_up] = stats_get(&now->looking_up);
+    values[SAMPLE_fetch_p50_us] = status->fetch_us[0];
+    values[SAMPLE_fetch_p90_us] = status->fetch_us[1];
+    values[SAMPLE_fetch_p99_us] = status->fetch_us[2];
+    values[SAMPLE_written_bytes] = status->written.store;
     values[SAMPLE_unwritten_bytes] = status->unwritten_bytes;
 #define SAMPLE_TAKE(name) values[SAMPLE_##name] = stats_get(&now->name);
     SAMPLE_JOURNALED(SAMPLE_TAKE)

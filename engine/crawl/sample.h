@@ -47,6 +47,11 @@ struct status;
     X(hosts_visiting)                                                                                        \
     X(hosts_failing)                                                                                         \
     X(connections)                                                                                           \
+    X(looking_up)   /* names */                                                                              \
+    X(fetch_p50_us) /* of the fetches since the status was last renewed */                                   \
+    X(fetch_p90_us)                                                                                          \
+    X(fetch_p99_us)                                                                                          \
+    X(written_bytes) /* of pages, by this process */                                                         \
     X(unwritten_bytes)
 
 enum sample_value {

@@ -42,6 +42,7 @@ void stats_sum(struct stats *total, const struct stats *part)
     for (unsigned i = 0; i < LIMITED_COUNT; i++)
         stats_add(&total->limited_ns[i], stats_get(&part->limited_ns[i]));
     stats_add(&total->asked, stats_get(&part->asked));
+    stats_add(&total->looking_up, stats_get(&part->looking_up));
     stats_add(&total->connections, stats_get(&part->connections));
     stats_add(&total->page_bytes, stats_get(&part->page_bytes));
     stats_add(&total->frontier_bytes, stats_get(&part->frontier_bytes));

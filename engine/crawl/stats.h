@@ -93,6 +93,7 @@ struct stats {
     stats_counter limited_ns[LIMITED_COUNT]; /* time of the loop, by what limited it */
     stats_counter asked;          /* URLs that wait for the answer of the sieve on disk */
     stats_counter connections;    /* open at this moment */
+    stats_counter looking_up;     /* names, at this moment */
     stats_counter page_bytes;     /* memory of the pages in flight */
     stats_counter frontier_bytes; /* waiting URLs, acquired minus released by this loop; sum over all loops */
     stats_counter next_due_ns; /* the first moment at which a host may be visited; UINT64_MAX: none is known. Not summed */

@@ -72,6 +72,17 @@ static void sum_loops(struct status *status, const struct crawl *crawl)
     status->address_count = lf_load(&crawl->frontier.addresses.count, relaxed);
 }
 
+/* How long fetches took since the last update. */
+static void compare_times(struct status *status, const struct stats_histogram *last)
+{
+    static const double quantiles[STATUS_QUANTILES] = {0.5, 0.9, 0.99};
+    struct stats_histogram news = {.sum = 0};
+    for (unsigned i = 0; i < STATS_BUCKETS; i++)
+        stats_set(&news.buckets[i], stats_get(&status->now.fetch_us.buckets[i]) - stats_get(&last->buckets[i]));
+    for (unsigned i = 0; i < STATUS_QUANTILES; i++)
+        status->fetch_us[i] = stats_quantile(&news, quantiles[i]);
+}
+
 static void compare_loops(struct status *status, const struct crawl *crawl)
 {
     status->loop_count = crawl->loop_count;
@@ -162,6 +173,7 @@ void status_update(struct status *status, const struct crawl *crawl)
     const struct stats *last = last_ns ? &status->now : &crawl->before;
     for (int by = 0; by < LIMITED_COUNT; by++)
         last_limited[by] = stats_get(&last->limited_ns[by]);
+    struct stats_histogram last_times = status->now.fetch_us;
     status->now_ns = clock_now_ns();
     status->directory = crawl->directory;
     status->seconds = (double)(status->now_ns - crawl->begin_ns) / 1e9;
@@ -174,6 +186,7 @@ void status_update(struct status *status, const struct crawl *crawl)
     sum_loops(status, crawl);
     count_failures(status);
     compare_limits(status, last_limited);
+    compare_times(status, &last_times);
     compare_loops(status, crawl);
     look_ahead(status, crawl);
     status->fold_trouble = lf_load(&crawl->commit.fold.trouble, relaxed);

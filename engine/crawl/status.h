@@ -13,7 +13,7 @@
 
 struct crawl;
 
-enum { STATUS_WAITING_MAX = 3 };
+enum { STATUS_WAITING_MAX = 3, STATUS_QUANTILES = 3 };
 
 /* What became of the seeds before the crawl began. */
 struct status_seeds {
@@ -52,6 +52,7 @@ struct status {
     uint64_t queued;                   /* URLs admitted but not finished */
     uint64_t pages_per_s, bytes_per_s; /* since the last update */
     uint64_t now_ns;
+    uint64_t fetch_us[STATUS_QUANTILES]; /* of fetches since the last update: 50, 90 and 99%; 0 if there was none */
     double limited[LIMITED_COUNT]; /* the share of each reason since the last update; together 1, or 0 if nothing is known */
     struct outlook outlook; /* how far it is, and when it will end */
     struct status_loop loops[TUNING_THREADS_MAX];

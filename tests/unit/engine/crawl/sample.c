@@ -22,7 +22,9 @@ TEST(every_column_has_a_name_of_its_own)
 
 TEST(a_sample_has_what_the_status_says)
 {
-    status = (struct status){.running_s = 1.5, .queued = 9, .failing_count = -1};
+    status = (struct status){
+        .running_s = 1.5, .queued = 9, .failing_count = -1, .fetch_us = {50, 90, 99}, .written.store = 77};
+    stats_set(&status.now.looking_up, 8);
     status.hosts[HOST_RESTING] = 3;
     status.hosts[HOST_LOADING] = 2;
     status.hosts[HOST_VISITING] = -1;
@@ -33,6 +35,11 @@ TEST(a_sample_has_what_the_status_says)
     CHECK_INT(sample.values[SAMPLE_wall_ms], 1234);
     CHECK_INT(sample.values[SAMPLE_running_ms], 1500);
     CHECK_INT(sample.values[SAMPLE_queued], 9);
+    CHECK_INT(sample.values[SAMPLE_looking_up], 8);
+    CHECK_INT(sample.values[SAMPLE_fetch_p50_us], 50);
+    CHECK_INT(sample.values[SAMPLE_fetch_p90_us], 90);
+    CHECK_INT(sample.values[SAMPLE_fetch_p99_us], 99);
+    CHECK_INT(sample.values[SAMPLE_written_bytes], 77);
     CHECK_INT(sample.values[SAMPLE_hosts_failing], 0);
     CHECK_INT(sample.values[SAMPLE_hosts_resting], 5);
     CHECK_INT(sample.values[SAMPLE_hosts_visiting], 0);

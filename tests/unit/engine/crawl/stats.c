@@ -54,7 +54,7 @@ TEST(no_counter_is_left_out_of_the_sum)
     STATS_COUNTERS(FILL)
     STATS_RACES(FILL_RACE)
     FILL(asked)
-    FILL(connections) FILL(page_bytes) FILL(frontier_bytes)
+    FILL(connections) FILL(looking_up) FILL(page_bytes) FILL(frontier_bytes)
 #undef FILL
 #undef FILL_RACE
         stats_sum(&sum, &part);
@@ -63,7 +63,7 @@ TEST(no_counter_is_left_out_of_the_sum)
 #define COMPARE_RACE(name) CHECK_INT(stats_get(&sum.lost_races.name), 2 * stats_get(&part.lost_races.name));
     STATS_COUNTERS(COMPARE)
     STATS_RACES(COMPARE_RACE)
-    COMPARE(asked) COMPARE(connections) COMPARE(page_bytes) COMPARE(frontier_bytes)
+    COMPARE(asked) COMPARE(connections) COMPARE(looking_up) COMPARE(page_bytes) COMPARE(frontier_bytes)
 #undef COMPARE
 #undef COMPARE_RACE
 }

@@ -246,3 +246,23 @@ TEST(failing_hosts_are_shown_by_their_next_try)
     CHECK_INT(status.waiting[2].id, 0);
     finish();
 }
+
+TEST(times_are_those_of_fetches_since_the_last_update)
+{
+    begin();
+    for (int i = 0; i < 100; i++)
+        stats_record(&crawl.loops[i % 2].stats.fetch_us, 1000);
+    lf_store(&crawl.loops[1].store.outlet.taken, 5, relaxed);
+    status_update(&status, &crawl);
+    CHECK(status.fetch_us[0] >= 1000 && status.fetch_us[2] < 1200);
+    CHECK_INT(status.written.store, 5);
+    for (int i = 0; i < 20; i++)
+        stats_record(&crawl.loops[0].stats.fetch_us, i < 18 ? 10 : 1000000);
+    status_update(&status, &crawl);
+    CHECK_INT(status.fetch_us[0], 10);
+    CHECK_INT(status.fetch_us[1], 10);
+    CHECK(status.fetch_us[2] >= 1000000);
+    status_update(&status, &crawl);
+    CHECK_INT(status.fetch_us[1], 0);
+    finish();
+}
