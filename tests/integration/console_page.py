@@ -6,11 +6,12 @@ import os
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from browser import Browser, is_installed  # noqa: E402
 from console import POLITE, Running  # noqa: E402
-from simulated import Web, main, merge, wait_until  # noqa: E402
+from simulated import Pages, Web, main, merge, wait_until  # noqa: E402
 
 WIDTHS = (360, 800, 1400)
 HOSTILE = ["<script>window.harmed = 1</script>", "<img src=x onerror='window.harmed = 1'>", "a\u202egnp.exe", "\"'`&amp;", "x" * 2048,
@@ -61,7 +62,7 @@ def test_it_draws_what_the_crawl_says():
         ready(browser)
         time.sleep(3)  # some samples by the stream
         colours = browser.run(BLANK)
-        assert len(colours) == 6 and min(colours) > 8, colours
+        assert len(colours) == 7 and min(colours) > 8, colours
         assert browser.run("return samples.length") > 3
         browser.run("document.getElementById('pause').click()")
         browser.wait("document.getElementById('phase').textContent === 'paused'", "the pause")
@@ -88,7 +89,12 @@ def same_as(browser, crawl):
         assert shown[name] == f"{now[key]:,}", (name, shown, now[key])
     outcomes = dict(browser.run("return [...document.querySelectorAll('#outcomes tr')].map(r => [r.firstChild.textContent, r.lastChild.textContent])"))
     assert outcomes == {name: f"{count:,}" for name, count in now["outcomes"].items()}, (outcomes, now["outcomes"])
-    assert browser.run("return document.querySelectorAll('#latency tr').length") > 0
+    for table, has in (("latency", "%"), ("rests", "%"), ("types", "text/html"), ("domains", "test"), ("codes", "200"), ("times", "last synced")):
+        assert has in browser.run(f"return document.getElementById('{table}').textContent"), table
+    types = browser.run("return [...document.querySelectorAll('#types tr')].map(r => [r.firstChild.textContent, r.lastChild.textContent.split(', ')[0].replaceAll(',', '')])")
+    assert {name: int(n) for name, n in types} == {name: n["pages"] for name, n in now["types"].items()}, (types, now["types"])
+    assert browser.run("return Object.keys(samples[0]).filter(k => k.startsWith('fetch_p')).length") == 3
+    assert browser.run("return left > 0"), "how much time is left"
     assert browser.run("return document.querySelectorAll('#loops tr').length") == now["threads"]
     assert browser.run("return document.querySelectorAll('#budgets tr').length") == len(now["budgets"]) + 1
     assert str(int(now["outlook"]["share"] * 100)) + "% of max-pages" in browser.run("return document.getElementById('outlook').textContent")
@@ -136,6 +142,32 @@ def test_names_of_strangers_do_nothing():
         # It looks for routes that this crawl may not have: the browser tells of a 404 by itself.
         complaints = [line for line in quiet(browser) if "404" not in line]
         assert complaints == [], complaints
+
+
+def test_pages_of_strangers_do_nothing():
+    """The same for real: what a server puts into links, paths and Content-Type comes through the crawl to the page."""
+    bad = "<script>window.harmed=1</script>"
+    paths = {"/" + bad: bad, "/a\u202egnp.exe": "a\xe2\x80\xaegnp/exe", "/" + "x" * 1900: "x/" + "x" * 2048, "/?q=<img src=x onerror=window.harmed=1>": "text/\"'`&amp;"}
+    links = [*paths, *(f"/plain/{i}" for i in range(40))]
+    start = "".join(f"<p><a href='{link}'>{bad}</a>" for link in links if "'" not in link).encode()
+    host = {quote(path, safe="/?=%"): (200, {"Content-Type": kind}, b"text") for path, kind in paths.items()}
+    host |= {"/": (200, {"Content-Type": "text/html; charset=utf-8"}, start), "/robots.txt": (200, {}, b"User-agent: *\nCrawl-delay: 1\n")}
+    with Pages({"127.0.1.1": host}) as web, Running(web, POLITE) as crawl, Browser() as browser:
+        browser.width(360)
+        browser.open(page_of(crawl))
+        ready(browser)
+        wait_until(lambda: len({path for _, path in web.asked} & host.keys()) == len(host), "the bad pages")
+        browser.wait("document.getElementById('types').textContent.includes('other')", "the types that are none")
+        browser.run(f"lookUp('{web.url('127.0.1.1')[:-1]}')")
+        browser.wait("document.getElementById('found').textContent.includes('/plain/')", "the queue of the host")
+        for path in paths:
+            browser.run("lookUp(arguments[0])", web.url("127.0.1.1", path))
+            browser.wait(f"document.getElementById('found').textContent.includes({json.dumps(quote(path, safe='/?=')[:40])})", "what became of " + path[:40])
+        text = browser.run("return document.querySelector('main').innerText")
+        assert "\u202e" not in text and browser.run("return window.harmed") is None
+        assert browser.run("return document.querySelectorAll('main img, main script').length") == 0
+        assert browser.run("return document.documentElement.scrollWidth") <= 360
+        assert quiet(browser) == []
 
 
 def test_without_a_token_it_says_so():
@@ -194,5 +226,6 @@ if __name__ == "__main__":
     if not is_installed():
         print("skipped: no chromium and chromium-driver (tools/setup --all)")
         sys.exit(77)
-    main([test_it_draws_what_the_crawl_says, test_it_fits_any_screen, test_names_of_strangers_do_nothing, test_without_a_token_it_says_so,
+    main([test_it_draws_what_the_crawl_says, test_it_fits_any_screen, test_names_of_strangers_do_nothing, test_pages_of_strangers_do_nothing,
+          test_without_a_token_it_says_so,
           test_its_buttons_steer_the_crawl])
