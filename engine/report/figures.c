@@ -5,6 +5,8 @@
 
 #include "engine/report/figures_parts.h"
 
+const struct chart_axis figures_time_axis = {"time since the start", "seconds", AXIS_SECONDS, false};
+
 /* In the order of the page. */
 static const struct {
     const char *id, *title, *section;
@@ -16,6 +18,7 @@ static const struct {
     {"bandwidth", "Speed in bytes", NULL, figures_make_bandwidth},
     {"found-and-done", "Found and done", NULL, figures_make_found},
     {"limits", "What limited the crawl", NULL, figures_make_limits},
+    {"politeness", "Politeness", NULL, figures_make_politeness},
     {"week", "Bandwidth by hour of the week", NULL, figures_make_week},
     {"outlinks", "Links per page over time", NULL, figures_make_outlinks},
     {"repeats", "Redirects and duplicates over time", NULL, figures_make_repeats},

@@ -5,10 +5,6 @@
 
 #include "engine/report/figures_parts.h"
 
-enum { BINS_MAX = 120, HOUR_MS = 3600000, WEEK_HOURS = 168 };
-
-static const struct chart_axis time_axis = {"time since the start", "seconds", AXIS_SECONDS, false};
-
 /* Says where the numbers over time come from. */
 static void say_source(const struct figures *figures, struct figure *figure, enum samples_column column)
 {
@@ -17,29 +13,6 @@ static void say_source(const struct figures *figures, struct figure *figure, enu
         figure,
         is_sampled ? " From progress.tsv: time is the time that the crawl ran, without pauses."
                    : " From the moments in crawl.log, since there is no progress.tsv: pauses count as time.");
-}
-
-static uint64_t sample(const struct survey *survey, size_t i, enum samples_column column)
-{
-    return survey->samples.values[i][column];
-}
-
-static double sample_s(const struct survey *survey, size_t i)
-{
-    return (double)sample(survey, i, SAMPLES_running_ms) / 1000;
-}
-
-/* What a counter grew by; counters of a crawl that was killed may fall behind a little. */
-static double growth(const struct survey *survey, size_t from, size_t to, enum samples_column column)
-{
-    uint64_t before = sample(survey, from, column), after = sample(survey, to, column);
-    return after > before ? (double)(after - before) : 0;
-}
-
-/* How many of `count` are put together, so that at most BINS_MAX are left. */
-static size_t stride_of(size_t count)
-{
-    return (count + BINS_MAX - 1) / BINS_MAX;
 }
 
 static double slot_value(const struct timeline_slot *slot, enum samples_column column)
@@ -64,13 +37,13 @@ static void add_sum(const struct figures *figures, struct chart *chart, size_t c
     struct chart_series *series = figures_series(figures, chart, crawl, NULL);
     chart_push(series, 0, 0);
     if (samples_have(&survey->samples, column)) {
-        size_t count = survey->samples.count, stride = stride_of(count);
+        size_t count = survey->samples.count, stride = figures_stride(count);
         for (size_t i = 0; i < count; i += i + stride < count || i + 1 == count ? stride : count - 1 - i)
-            chart_push(series, sample_s(survey, i), (double)sample(survey, i, column));
+            chart_push(series, figures_sample_s(survey, i), (double)figures_sample(survey, i, column));
         return;
     }
     double sum = 0;
-    size_t count = survey->timeline.count, stride = stride_of(count);
+    size_t count = survey->timeline.count, stride = figures_stride(count);
     for (size_t i = 0; i < count; i++) {
         sum += slot_value(&survey->timeline.slots[i], column);
         if ((i + 1) % stride == 0 || i + 1 == count)
@@ -86,16 +59,16 @@ static void add_rate(const struct figures *figures, struct chart *chart, size_t 
         return;
     struct chart_series *series = figures_series(figures, chart, crawl, NULL);
     if (samples_have(&survey->samples, column)) {
-        size_t count = survey->samples.count, stride = stride_of(count);
+        size_t count = survey->samples.count, stride = figures_stride(count);
         for (size_t i = 0; i + 1 < count; i += stride) {
             size_t to = i + stride < count ? i + stride : count - 1;
-            double from_s = sample_s(survey, i), to_s = sample_s(survey, to);
+            double from_s = figures_sample_s(survey, i), to_s = figures_sample_s(survey, to);
             if (to_s > from_s)
-                chart_push(series, (from_s + to_s) / 2, growth(survey, i, to, column) / (to_s - from_s));
+                chart_push(series, (from_s + to_s) / 2, figures_growth(survey, i, to, column) / (to_s - from_s));
         }
         return;
     }
-    size_t count = survey->timeline.count, stride = stride_of(count);
+    size_t count = survey->timeline.count, stride = figures_stride(count);
     double from_s = 0;
     for (size_t i = 0; i < count; i += stride) {
         double sum = 0;
@@ -113,14 +86,14 @@ static double duration_s(const struct survey *survey)
 {
     size_t count = survey->samples.count;
     if (samples_have(&survey->samples, SAMPLES_pages))
-        return sample_s(survey, count - 1);
+        return figures_sample_s(survey, count - 1);
     return (double)(survey->last_ms - survey->first_ms) / 1000;
 }
 
 void figures_make_pages(const struct figures *figures, struct figure *figure)
 {
     char pages[AXIS_TEXT_BYTES], time[AXIS_TEXT_BYTES];
-    chart_init(&figure->chart, CHART_LINES, &time_axis,
+    chart_init(&figure->chart, CHART_LINES, &figures_time_axis,
                &(struct chart_axis){"pages", "pages", AXIS_COUNT, false});
     for (size_t i = 0; i < figures->count; i++)
         add_sum(figures, &figure->chart, i, SAMPLES_pages);
@@ -137,7 +110,7 @@ void figures_make_pages(const struct figures *figures, struct figure *figure)
 void figures_make_data(const struct figures *figures, struct figure *figure)
 {
     char bytes[AXIS_TEXT_BYTES];
-    chart_init(&figure->chart, CHART_LINES, &time_axis,
+    chart_init(&figure->chart, CHART_LINES, &figures_time_axis,
                &(struct chart_axis){"bodies downloaded", "bytes", AXIS_BYTES, false});
     for (size_t i = 0; i < figures->count; i++)
         add_sum(figures, &figure->chart, i, SAMPLES_bytes_body);
@@ -153,7 +126,7 @@ void figures_make_speed(const struct figures *figures, struct figure *figure)
     char mean[AXIS_TEXT_BYTES];
     const struct survey *survey = figures->crawls[0];
     double seconds = duration_s(survey);
-    chart_init(&figure->chart, CHART_LINES, &time_axis,
+    chart_init(&figure->chart, CHART_LINES, &figures_time_axis,
                &(struct chart_axis){"pages per second", "pages_per_s", AXIS_COUNT, false});
     for (size_t i = 0; i < figures->count; i++)
         add_rate(figures, &figure->chart, i, SAMPLES_pages);
@@ -169,7 +142,7 @@ void figures_make_bandwidth(const struct figures *figures, struct figure *figure
     char mean[AXIS_TEXT_BYTES];
     const struct survey *survey = figures->crawls[0];
     double seconds = duration_s(survey);
-    chart_init(&figure->chart, CHART_LINES, &time_axis,
+    chart_init(&figure->chart, CHART_LINES, &figures_time_axis,
                &(struct chart_axis){"bytes of bodies per second", "bytes_per_s", AXIS_BYTES_PER_S, false});
     for (size_t i = 0; i < figures->count; i++)
         add_rate(figures, &figure->chart, i, SAMPLES_bytes_body);
@@ -191,7 +164,7 @@ void figures_make_found(const struct figures *figures, struct figure *figure)
                              "progress.tsv that counts the others.");
         return;
     }
-    chart_init(&figure->chart, CHART_LINES, &time_axis,
+    chart_init(&figure->chart, CHART_LINES, &figures_time_axis,
                &(struct chart_axis){"URLs", "urls", AXIS_COUNT, false});
     for (size_t i = 0; i < figures->count; i++)
         for (size_t j = 0; j < 3; j++) {
@@ -201,114 +174,12 @@ void figures_make_found(const struct figures *figures, struct figure *figure)
                 count ? figures_series(figures, &figure->chart, i, lines[j].name) : NULL;
             if (series)
                 series->colour = (unsigned)j;
-            for (size_t k = 0; k < count; k += stride_of(count))
-                chart_push(series, sample_s(survey, k), (double)sample(survey, k, lines[j].column));
+            for (size_t k = 0; k < count; k += figures_stride(count))
+                chart_push(series, figures_sample_s(survey, k), (double)figures_sample(survey, k, lines[j].column));
         }
     figures_say(figure, "URLs that were found and belong to the crawl, those that are done (fetched, failed "
                         "or dropped), and those "
                         "that waited at that moment. Where found and done meet, the crawl is complete.");
-}
-
-/* "politeness" of "limited_politeness_ms". */
-static void limit_name(enum samples_column column, char name[CHART_NAME_BYTES])
-{
-    const char *from = samples_name(column) + sizeof "limited_" - 1;
-    size_t len = 0;
-    while (from[len] && from[len] != '_' && len + 1 < CHART_NAME_BYTES) {
-        name[len] = from[len];
-        len++;
-    }
-    name[len] = '\0';
-}
-
-static double limited(const struct survey *survey, size_t from, size_t to)
-{
-    double all = 0;
-    for (int c = SAMPLES_LIMITED_FIRST; c <= SAMPLES_LIMITED_LAST; c++)
-        all += growth(survey, from, to, (enum samples_column)c);
-    return all;
-}
-
-static void add_limit(const struct survey *survey, struct chart *chart, enum samples_column column)
-{
-    char name[CHART_NAME_BYTES];
-    size_t count = survey->samples.count, stride = stride_of(count);
-    limit_name(column, name);
-    struct chart_series *series = chart_add(chart, name);
-    series->colour = (unsigned)(column - SAMPLES_LIMITED_FIRST) % CHART_COLOURS;
-    for (size_t i = 0; i + 1 < count; i += stride) {
-        size_t to = i + stride < count ? i + stride : count - 1;
-        double all = limited(survey, i, to);
-        chart_push(series, (sample_s(survey, i) + sample_s(survey, to)) / 2,
-                   all > 0 ? 100 * growth(survey, i, to, column) / all : 0);
-    }
-}
-
-void figures_make_limits(const struct figures *figures, struct figure *figure)
-{
-    const struct survey *survey = figures->crawls[0];
-    size_t last = survey->samples.count ? survey->samples.count - 1 : 0;
-    double all = samples_have(&survey->samples, SAMPLES_limited_work_ms) ? limited(survey, 0, last) : 0;
-    char most[CHART_NAME_BYTES] = "", share[AXIS_TEXT_BYTES];
-    double best = 0;
-    if (all <= 0) {
-        figures_miss(figure, "Not drawn: what a crawl waits for is told by progress.tsv alone, and there is "
-                             "none with such columns.");
-        return;
-    }
-    chart_init(&figure->chart, CHART_AREAS, &time_axis,
-               &(struct chart_axis){"share of the loops' time", "percent", AXIS_PERCENT, false});
-    for (int c = SAMPLES_LIMITED_FIRST; c <= SAMPLES_LIMITED_LAST; c++) {
-        double part = growth(survey, 0, last, (enum samples_column)c);
-        if (part <= 0)
-            continue;
-        add_limit(survey, &figure->chart, (enum samples_column)c);
-        if (part > best)
-            limit_name((enum samples_column)c, most);
-        best = part > best ? part : best;
-    }
-    figures_say(figure,
-                "What kept the loops from beginning more visits, by share of their time; <i>work</i> is time "
-                "in which "
-                "visits were begun. Most of the time it was <i>%s</i>: %s.%s",
-                most, axis_value(AXIS_PERCENT, 100 * best / all, share),
-                figures->count > 1 ? " The second crawl is not drawn here." : "");
-}
-
-/* How long the log covers an hour of the week, in milliseconds. */
-static void cover_week(const struct survey *survey, uint64_t covered[WEEK_HOURS])
-{
-    uint64_t first = survey->first_ms / HOUR_MS, last = survey->last_ms / HOUR_MS,
-             weeks = (last - first) / WEEK_HOURS;
-    for (uint64_t hour = 0; hour < WEEK_HOURS; hour++)
-        covered[hour] = weeks * HOUR_MS;
-    for (uint64_t hour = first + weeks * WEEK_HOURS; hour <= last; hour++) {
-        uint64_t begin = hour * HOUR_MS, end = begin + HOUR_MS;
-        begin = hour == first ? survey->first_ms : begin;
-        end = hour == last ? survey->last_ms : end;
-        covered[(hour + 3 * 24) % WEEK_HOURS] += end > begin ? end - begin : 1;
-    }
-}
-
-void figures_make_week(const struct figures *figures, struct figure *figure)
-{
-    static const struct chart_axis hours = {"hour of the day, UTC", "hour", AXIS_COUNT, false};
-    const struct survey *survey = figures->crawls[0];
-    uint64_t covered[WEEK_HOURS];
-    chart_init(&figure->chart, CHART_GRID, &hours,
-               &(struct chart_axis){"bytes of bodies per second", "bytes_per_s", AXIS_BYTES_PER_S, false});
-    if (!survey->urls)
-        return;
-    struct chart_series *series = chart_add(&figure->chart, survey->name);
-    cover_week(survey, covered);
-    for (size_t i = 0; i < WEEK_HOURS; i++)
-        chart_push(series, (double)i,
-                   covered[i] ? (double)survey->week_bytes[i] * 1000 / (double)covered[i] : -1);
-    figures_say(figure,
-                "Mean bandwidth in each hour of the week: bytes of bodies whose end crawl.log has in that "
-                "hour, divided by "
-                "the time that the log covers of it. Grey hours are not covered.%s",
-                figures->count > 1 ? " Of the first crawl alone." : "");
 }
 
 /* Least squares, each point weighted by its pages. */
@@ -357,7 +228,7 @@ static void add_trend(struct figure *figure, struct chart_series *series, const 
 static void add_outlinks(const struct figures *figures, struct figure *figure, size_t crawl)
 {
     const struct survey *survey = figures->crawls[crawl];
-    size_t count = survey->timeline.count, stride = stride_of(count);
+    size_t count = survey->timeline.count, stride = figures_stride(count);
     struct fit fit = {0};
     struct chart_series *series =
         figures_series(figures, &figure->chart, crawl, figures->count > 1 ? NULL : "links per page");
@@ -397,7 +268,7 @@ void figures_make_outlinks(const struct figures *figures, struct figure *figure)
                              "log.extra in the tuning file).");
         return;
     }
-    chart_init(&figure->chart, CHART_LINES, &time_axis,
+    chart_init(&figure->chart, CHART_LINES, &figures_time_axis,
                &(struct chart_axis){"links per page", "links_per_page", AXIS_COUNT, false});
     figures_say(figure,
                 "Links found on the pages that were read for links, whether they were followed or not: the "
@@ -419,7 +290,7 @@ static void add_repeats(const struct figures *figures, struct chart *chart, size
 {
     static const char *const names[] = {"redirects", "duplicates", "near-duplicates"};
     const struct survey *survey = figures->crawls[crawl];
-    size_t count = survey->timeline.count, stride = stride_of(count);
+    size_t count = survey->timeline.count, stride = figures_stride(count);
     struct chart_series *series = figures_series(figures, chart, crawl, names[kind]);
     series->colour = (unsigned)kind;
     for (size_t i = 0; i < count; i += stride) {
@@ -439,7 +310,7 @@ void figures_make_repeats(const struct figures *figures, struct figure *figure)
 {
     char redirects[AXIS_TEXT_BYTES], duplicates[AXIS_TEXT_BYTES], near[AXIS_TEXT_BYTES];
     const struct survey *survey = figures->crawls[0];
-    chart_init(&figure->chart, CHART_LINES, &time_axis,
+    chart_init(&figure->chart, figures->count > 1 ? CHART_LINES : CHART_AREAS, &figures_time_axis,
                &(struct chart_axis){"share of pages", "percent", AXIS_PERCENT, false});
     for (size_t i = 0; i < figures->count; i++)
         for (size_t kind = 0; kind < 3 && figures->crawls[i]->pages; kind++)
@@ -447,7 +318,7 @@ void figures_make_repeats(const struct figures *figures, struct figure *figure)
     figures_say(figure,
                 "Share of pages that are redirects (status 3xx but 304), that have the same body as an "
                 "earlier page (duplicates), and "
-                "whose text is nearly that of an earlier one. In all %s redirects, %s duplicates, %s "
+                "whose text is nearly that of an earlier one, on top of each other unless two crawls are compared. In all %s redirects, %s duplicates, %s "
                 "near-duplicates.",
                 axis_number((double)survey->redirects, 0, redirects),
                 axis_number((double)survey->duplicates, 0, duplicates),

@@ -21,6 +21,9 @@ enum { SAMPLES_MAX = 2048, SAMPLES_COLUMNS_MAX = 128 };
     X(urls_out)                                                                                              \
     X(urls_known)                                                                                            \
     X(queued)                                                                                                \
+    X(hosts_visiting)                                                                                        \
+    X(hosts_ready)                                                                                           \
+    X(hosts_resting)                                                                                         \
     X(limited_work_ms)                                                                                       \
     X(limited_connections_ms)                                                                                \
     X(limited_politeness_ms)                                                                                 \

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """lycosa report: its figures tell what crawl.log says, counted again here; pages of all kinds of crawls are well-formed."""
 import collections
+import difflib
 import html.parser
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -53,7 +55,7 @@ def check_page(path):
     checker.feed(text)
     checker.close()
     assert not checker.open, checker.open
-    assert checker.figures == 21, checker.figures
+    assert checker.figures == 22, checker.figures
     assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg|www\.example\.org/)[^<&\s]*[\"')]", text), "loads something"
     assert not re.search(r"[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f]", text), "a character without a shape"
     if shutil.which("xmllint"):
@@ -165,14 +167,35 @@ def test_golden(directory):
         assert (data / f"{name}.tsv").read_text() == text, (name, (data / f"{name}.tsv").read_text())
     assert rows(data, "outlinks")[0]["links_per_page"] == "10"
     # With progress.tsv its counters are drawn, and what needs them
-    columns = "running_ms pages bytes_body urls_in urls_out queued limited_work_ms limited_politeness_ms".split()
-    samples = [[1000 * i, 2 * i, 5000 * i, 9 * i, 3 * i, 6 * i, 400 * i, 600 * i] for i in range(1, 5)]
+    columns = "running_ms pages bytes_body urls_in urls_out queued limited_work_ms limited_politeness_ms hosts_visiting hosts_ready hosts_resting".split()
+    samples = [[1000 * i, 2 * i, 5000 * i, 9 * i, 3 * i, 6 * i, 400 * i, 600 * i, i, 3 * i, 7] for i in range(1, 5)]
     (log.parent / "progress.tsv").write_text("\n".join("\t".join(map(str, row)) for row in [columns, *samples]) + "\n12")
     run(log.parent, "--data", data)
     assert (data / "pages-over-time.tsv").read_text() == "series\tseconds\tpages\nX\t0\t0\n" + "".join(
         f"X\t{i}\t{2 * i}\n" for i in range(1, 5))
     assert [row["percent"] for row in rows(data, "limits")] == ["40"] * 3 + ["60"] * 3
-    assert "Most of the time it was <i>politeness</i>: 60%" in check_page(log.parent / "report.html")
+    page = check_page(log.parent / "report.html")
+    assert "Most of the time it was <i>politeness</i>: 60%" in page
+    assert "25% of the hosts that their rests allowed to visit were visited" in page
+    compare_golden(data, "alone")
+    other = directory / "Y"
+    other.mkdir()
+    (other / "crawl.log").write_text(LINES.replace("2026-11-18T00", "2026-11-19T05").replace("20261118000", "20261119050"))
+    (other / "progress.tsv").write_text("\n".join("\t".join(map(str, row)) for row in [columns, *[[*row[:6], 100, 900 * row[0], *row[8:]] for row in samples]]) + "\n")
+    run(log.parent, "--compare", other, "--data", directory / "both", "--output", directory / "both.html")
+    check_page(directory / "both.html")
+    compare_golden(directory / "both", "compared")
+
+
+def compare_golden(data, name):
+    """All figures at once: what they were when somebody looked at each of them. GOLDEN=write renews the file."""
+    path = Path(__file__).parent / f"report_golden_{name}.txt"
+    figures = "".join(f"== {tsv.stem}\n{tsv.read_text()}" for tsv in sorted(data.glob("*.tsv")) if not tsv.stem.endswith("-report"))
+    if os.environ.get("GOLDEN") == "write":
+        path.write_text(figures)
+    wanted = path.read_text()
+    assert figures.count("== ") == 22, "a figure is missing"
+    assert figures == wanted, "\n".join(difflib.unified_diff(wanted.splitlines(), figures.splitlines(), "golden", "now", lineterm=""))
 
 
 HERITRIX = """\
