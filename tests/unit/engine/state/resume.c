@@ -1,78 +1,8 @@
-#include "engine/state/resume.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/support/check.h"
-#include "tests/support/disk_model.h"
-
-static struct disk_model model;
-static struct journal journal;
-static struct resume resume;
-static struct file warc = {.name = "warc/a", .is_changed = true};
-static struct files files = {.all = &warc};
-
-/* A journal on a disk, into which tests write what they like. */
-static void begin(const char *boot_id)
-{
-    struct journal_session session = {.version = "1.0", .canonical = 2};
-    disk_model_init(&model);
-    journal_init(&journal, &model.disk, "d/state");
-    CHECK_INT(journal_open(&journal, (struct journal_place){.number = 1}), 0);
-    resume_boot_id(session.boot_id);
-    if (boot_id)
-        snprintf(session.boot_id, sizeof session.boot_id, "%s", boot_id);
-    CHECK_INT(journal_begin_session(&journal, 1, &session), 0);
-}
-
-static void finish(void)
-{
-    journal_close(&journal);
-    disk_model_fini(&model);
-}
-
-static void add_data(uint64_t epoch)
-{
-    struct journal_loop loop;
-    struct record_url url = {.signature = epoch, .text = SLICE("http://a/")};
-    CHECK_INT(journal_loop_init(&loop, 0), 0);
-    journal_add_url(&loop, &url, SLICE("http://from/"));
-    journal_add_done(&loop, &(struct record_done){.signature = epoch});
-    outlet_flush(&loop.outlet);
-    CHECK_INT(journal_write(&journal, &loop), 1);
-    journal_loop_fini(&loop);
-}
-
-/* An epoch with records and a WARC file of ten bytes for each one so far. */
-static void add_epoch(uint64_t epoch)
-{
-    add_data(epoch);
-    warc.length = 10 * epoch;
-    CHECK_INT(journal_commit(&journal, epoch, &files), 0);
-}
-
-static void put_file(const char *path, size_t len)
-{
-    char text[200];
-    memset(text, 'x', sizeof text);
-    disk_model_put(&model, path, (struct slice){text, len});
-}
-
-static enum resume_result look(enum resume_trust trust)
-{
-    return resume_look(&resume, &model.disk, "d", trust);
-}
-
-/* The epoch that is chosen; 0: none. */
-static uint64_t chosen(enum resume_trust trust)
-{
-    enum resume_result result = look(trust);
-    uint64_t epoch = result == RESUME_READY ? resume.epoch : 0;
-    CHECK(result != RESUME_REFUSED);
-    resume_fini(&resume);
-    return epoch;
-}
+#include "tests/unit/engine/state/resume_frame.h"
 
 static void refused_with(const char *message)
 {
@@ -396,43 +326,6 @@ TEST(the_tail_may_be_torn_at_every_byte)
     finish();
 }
 
-TEST(files_are_cut_named_or_removed)
-{
-    begin(NULL);
-    add_epoch(3);
-    put_file("d/warc/a.open", 45);
-    put_file("d/warc/b.open", 9);
-    put_file("d/warc/c", 9);
-    put_file("d/pages/a.jsonl.open", 9);
-    put_file("d/crawl.log", 7);
-    put_file("d/summary.json", 7);
-    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
-    CHECK(resume_restore(&resume));
-    CHECK_INT(disk_model_content(&model, "d/warc/a").len, 30);
-    CHECK(!disk_model_content(&model, "d/warc/a.open").ptr);
-    CHECK(!disk_model_content(&model, "d/warc/b.open").ptr);
-    CHECK(!disk_model_content(&model, "d/warc/c").ptr);
-    CHECK(!disk_model_content(&model, "d/pages/a.jsonl.open").ptr);
-    CHECK(!disk_model_content(&model, "d/crawl.log").ptr); /* no commit names it */
-    CHECK_INT(disk_model_content(&model, "d/summary.json").len, 7);
-    resume_fini(&resume);
-    finish();
-}
-
-TEST(a_file_that_is_shorter_than_its_commit_is_refused)
-{
-    begin(NULL);
-    add_epoch(3);
-    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
-    CHECK(!resume_restore(&resume));
-    CHECK_STR(resume.message, "d/warc/a: No such file or directory");
-    put_file("d/warc/a", 29);
-    CHECK(!resume_restore(&resume));
-    CHECK_STR(resume.message, "d/warc/a: is shorter than it was when it was committed");
-    resume_fini(&resume);
-    finish();
-}
-
 TEST(a_commit_of_a_file_elsewhere_is_refused)
 {
     static const char *const names[] = {"", "/etc/passwd", "../a", "warc/../../a", "state/journal-000001"};
@@ -445,49 +338,6 @@ TEST(a_commit_of_a_file_elsewhere_is_refused)
         refused_with("d/state: a commit names a file that is none of the crawl's");
         finish();
     }
-}
-
-/* A second crash, of the machine, right after the restore, must not go back behind the first. */
-TEST(a_restore_says_that_its_commit_is_synced)
-{
-    begin(NULL);
-    add_epoch(1);
-    CHECK_INT(journal_synced(&journal, 1), 0);
-    add_epoch(2);
-    size_t end = journal.end.offset;
-    add_data(3);
-    put_file("d/warc/a", 20);
-    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
-    CHECK(resume_restore(&resume));
-    CHECK_INT(resume.end.offset, end + sizeof(struct journal_frame));
-    CHECK_INT(disk_model_content(&model, "d/state/journal-000001").len, resume.end.offset);
-    resume_fini(&resume);
-    CHECK_INT(chosen(RESUME_TRUST_SYNCED), 2);
-    CHECK_INT(look(RESUME_TRUST_SYNCED), RESUME_READY); /* again: it is said once */
-    CHECK(resume_restore(&resume));
-    CHECK_INT(resume.end.offset, end + sizeof(struct journal_frame));
-    resume_fini(&resume);
-    finish();
-}
-
-TEST(files_of_the_journal_behind_the_commit_are_removed)
-{
-    begin("another boot");
-    add_epoch(1);
-    CHECK_INT(journal_synced(&journal, 1), 0);
-    for (unsigned i = 2; i <= 4; i++) {
-        journal.file_bytes_max = 1;
-        CHECK_INT(journal_turn_over(&journal), 0);
-        add_epoch(i);
-    }
-    put_file("d/warc/a", 40);
-    CHECK_INT(look(RESUME_TRUST_LAST), RESUME_READY);
-    CHECK(resume_restore(&resume));
-    CHECK_INT(resume.end.number, 1);
-    CHECK(!disk_model_content(&model, "d/state/journal-000002").ptr);
-    CHECK(!disk_model_content(&model, "d/state/journal-000004").ptr);
-    resume_fini(&resume);
-    finish();
 }
 
 /* The name of the first file may be lost with the machine before anything was synced. */
