@@ -311,7 +311,7 @@ static bool fill(struct crawl *crawl, struct tuning_error *error)
 /* The directory is the crawl's own. */
 static bool begin(struct crawl *crawl, struct tuning_error *error)
 {
-    bool good = crawl_make_places(crawl, error) && crawl_lock_directory(crawl, error) &&
+    bool good = crawl_make_places(crawl, error) && crawl_lock_directory(crawl, error) && crawl_make_scratch(crawl, error) &&
                 (!crawl->options->resumes || crawl_look_back(crawl, error)) &&
                 crawl_open_parts(crawl, error) && fill(crawl, error) && run_threads(crawl, error);
     crawl_close_parts(crawl);

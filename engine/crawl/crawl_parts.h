@@ -29,6 +29,8 @@ bool crawl_make_directory(const char *path, bool *made, struct tuning_error *err
 bool crawl_lock_directory(struct crawl *crawl, struct tuning_error *error);
 /* Writes the tuning and the seeds into it. */
 bool crawl_make_places(struct crawl *crawl, struct tuning_error *error);
+/* Makes room for what replaces memory. The directory is locked: another process may be using what is there. */
+bool crawl_make_scratch(struct crawl *crawl, struct tuning_error *error);
 /* Removes what replaced memory while the crawl ran. */
 void crawl_remove_scratch(struct crawl *crawl);
 void crawl_remove_places(struct crawl *crawl, bool made);

@@ -134,8 +134,10 @@ static void empty_scratch(struct crawl *crawl)
 }
 
 /* What an earlier process has left there means nothing. */
-static bool make_scratch(struct crawl *crawl, struct tuning_error *error)
+bool crawl_make_scratch(struct crawl *crawl, struct tuning_error *error)
 {
+    if (!crawl->tuning.fixed.state.spill && !crawl->tuning.fixed.state.journal)
+        return true;
     snprintf(crawl->scratch, sizeof crawl->scratch, "%s/scratch", crawl->directory);
     if (mkdir(crawl->scratch, 0755) != 0 && errno != EEXIST)
         return crawl_refuse(error, "%s: %s", crawl->scratch, strerror(errno));
@@ -176,8 +178,6 @@ bool crawl_make_places(struct crawl *crawl, struct tuning_error *error)
     if ((pages && !make_folder(crawl, pages, error)) || (has_files && !make_folder(crawl, "files", error)))
         return false;
     if (crawl->tuning.fixed.state.journal && !make_folder(crawl, "state", error))
-        return false;
-    if ((crawl->tuning.fixed.state.spill || crawl->tuning.fixed.state.journal) && !make_scratch(crawl, error))
         return false;
     if (!keep_inputs(crawl, error))
         return false;

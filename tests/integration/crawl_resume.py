@@ -109,8 +109,11 @@ def test_one_process_at_a_time():
         lives = Lives(web, RUDE)
         process = lives.start()
         wait_until(lambda: (lives.directory / "crawl.log").exists() and lives.fetched(), "a page")
+        scratch = lives.directory / "scratch"
+        scratch.joinpath("mark").touch()
         lives.run(code=1)
         assert "another process" in lives.stderr, lives.stderr
+        assert {path.name for path in scratch.iterdir()} > {"mark"}, "what waited on disk is gone"
         process.kill()
         process.communicate()
         lives.run()

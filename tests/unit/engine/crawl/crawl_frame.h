@@ -156,7 +156,8 @@ static inline void trial_fill(struct trial *trial)
     bool made;
     CHECK(crawl_check_tuning(crawl, &trial->error) && crawl_scope_seeds(crawl, &trial->error));
     CHECK(crawl_make_directory(crawl->directory, &made, &trial->error));
-    CHECK(crawl_make_places(crawl, &trial->error) && crawl_open_parts(crawl, &trial->error));
+    CHECK(crawl_make_places(crawl, &trial->error) && crawl_make_scratch(crawl, &trial->error));
+    CHECK(crawl_open_parts(crawl, &trial->error));
     CHECK(crawl_begin_writing(crawl, &trial->error) && crawl_queue_seeds(crawl, &trial->error));
     CHECK_INT(commit_now(&crawl->commit), 0);
     for (unsigned i = 0; i < crawl->loop_count; i++)

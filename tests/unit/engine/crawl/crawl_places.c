@@ -86,7 +86,7 @@ TEST(seeds_and_tuning_are_kept_as_they_were_given)
     trial.options.tuning_path = trial_path(&trial, "my.ini", path);
     struct crawl *crawl = trial_begin(&trial);
     CHECK_INT(mkdir(trial.directory, 0755), 0);
-    CHECK(crawl_make_places(crawl, &trial.error));
+    CHECK(crawl_make_places(crawl, &trial.error) && crawl_make_scratch(crawl, &trial.error));
     trial_check_file(&trial, "crawl/seeds.txt",
                      "http://127.0.0.1/b\nhttp://127.0.0.1/c\nhttp://127.0.0.1/a\n");
     trial_check_file(&trial, "crawl/tuning.ini", "# mine\n[crawl]\nmax-pages = 7\n");
@@ -106,7 +106,7 @@ TEST(only_the_folders_that_are_used_are_made)
     struct crawl *crawl = trial_begin(&trial);
     CHECK_INT(mkdir(trial.directory, 0755), 0);
     CHECK(crawl_make_places(crawl, &trial.error));
-    CHECK(crawl_lock_directory(crawl, &trial.error));
+    CHECK(crawl_lock_directory(crawl, &trial.error) && crawl_make_scratch(crawl, &trial.error));
     CHECK_INT(crawl->lock, -1);
     CHECK(trial_has(&trial, "crawl/warc"));
     CHECK(!trial_has(&trial, "crawl/state") && !trial_has(&trial, "crawl/scratch"));
@@ -196,7 +196,7 @@ TEST(a_resumed_crawl_keeps_its_inputs_and_empties_its_scratch)
     trial_seed(&trial, "http://127.0.0.1:1/");
     struct crawl *crawl = trial_begin(&trial);
     CHECK_INT(mkdir(trial.directory, 0755), 0);
-    CHECK(crawl_make_places(crawl, &trial.error));
+    CHECK(crawl_make_places(crawl, &trial.error) && crawl_make_scratch(crawl, &trial.error));
     trial_write(&trial, "crawl/scratch/spool-000-000001", "of a dead process");
     CHECK(!crawl_make_places(crawl, &trial.error)); /* a new crawl does not go into an old one's folders */
     trial_forget_seeds(&trial);
@@ -204,6 +204,8 @@ TEST(a_resumed_crawl_keeps_its_inputs_and_empties_its_scratch)
     trial.options.resumes = true;
     CHECK(crawl_make_places(crawl, &trial.error));
     trial_check_file(&trial, "crawl/seeds.txt", "http://127.0.0.1:1/\n");
+    CHECK(trial_has(&trial, "crawl/scratch/spool-000-000001")); /* it is not locked yet */
+    CHECK(crawl_make_scratch(crawl, &trial.error));
     CHECK(!trial_has(&trial, "crawl/scratch/spool-000-000001") && trial_has(&trial, "crawl/scratch"));
     trial_write(&trial, "crawl/scratch/spool-000-000002", "of this one");
     crawl_remove_scratch(crawl);

@@ -27,7 +27,8 @@ static void queue(struct trial *trial)
     bool made;
     CHECK(crawl_check_tuning(crawl, &trial->error) && crawl_scope_seeds(crawl, &trial->error));
     CHECK(crawl_make_directory(crawl->directory, &made, &trial->error));
-    CHECK(crawl_make_places(crawl, &trial->error) && crawl_open_parts(crawl, &trial->error));
+    CHECK(crawl_make_places(crawl, &trial->error) && crawl_make_scratch(crawl, &trial->error));
+    CHECK(crawl_open_parts(crawl, &trial->error));
     CHECK(crawl_begin_writing(crawl, &trial->error));
     CHECK(crawl_queue_seeds(crawl, &trial->error));
 }
