@@ -1,6 +1,7 @@
 /* The directory of a crawl, and the copies of tuning and seeds in it. */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/limits.h"
 #include "engine/store/store.h"
+#include "engine/url/hash.h"
 #include "lockfree/clock.h"
 
 static bool is_empty_directory(const char *path)
@@ -133,12 +135,33 @@ static void empty_scratch(struct crawl *crawl)
     crawl->disk->list(crawl->disk->owner, crawl->scratch, remove_file_in, crawl->scratch);
 }
 
+/* Elsewhere many crawls may have theirs side by side: its name is made of what the crawl's directory is to the system, so that
+ * the next process finds what this one has left, under another path, too. */
+static bool choose_scratch(struct crawl *crawl, struct tuning_error *error)
+{
+    const char *elsewhere = crawl->tuning.fixed.state.scratch;
+    struct stat status;
+    if (!elsewhere[0]) {
+        snprintf(crawl->scratch, sizeof crawl->scratch, "%s/scratch", crawl->directory);
+        return true;
+    }
+    if (elsewhere[0] != '/')
+        return crawl_refuse(error, "state.scratch: '%s' is not an absolute path", elsewhere);
+    if (stat(crawl->directory, &status) != 0)
+        return crawl_refuse(error, "%s: %s", crawl->directory, strerror(errno));
+    const uint64_t identity[] = {status.st_dev, status.st_ino};
+    snprintf(crawl->scratch, sizeof crawl->scratch, "%s/lycosa-%016" PRIx64, elsewhere,
+             hash_slice((struct slice){(const char *)identity, sizeof identity}));
+    return true;
+}
+
 /* What an earlier process has left there means nothing. */
 bool crawl_make_scratch(struct crawl *crawl, struct tuning_error *error)
 {
     if (!crawl->tuning.fixed.state.spill && !crawl->tuning.fixed.state.journal)
         return true;
-    snprintf(crawl->scratch, sizeof crawl->scratch, "%s/scratch", crawl->directory);
+    if (!choose_scratch(crawl, error))
+        return false;
     if (mkdir(crawl->scratch, 0755) != 0 && errno != EEXIST)
         return crawl_refuse(error, "%s: %s", crawl->scratch, strerror(errno));
     empty_scratch(crawl);

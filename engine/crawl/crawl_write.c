@@ -131,17 +131,29 @@ void crawl_write_rest(struct crawl *crawl)
     take_error(crawl, commit_finish(&crawl->commit));
 }
 
+/* Free bytes where a directory is, and the size of that disk. Without an answer there is no end of room. */
+static uint64_t free_bytes_of(const char *directory, uint64_t *size)
+{
+    struct statvfs disk;
+    bool is_known = statvfs(directory, &disk) == 0;
+    *size = is_known ? (uint64_t)disk.f_blocks * disk.f_frsize : 0;
+    return is_known ? (uint64_t)disk.f_bavail * disk.f_frsize : UINT64_MAX;
+}
+
+/* The scratch directory may be on another disk. */
 uint64_t crawl_watch_disk(void *owner, uint64_t now_ns)
 {
     struct crawl *crawl = owner;
-    struct statvfs disk;
-    uint64_t reserve = crawl->tuning.fixed.state.reserve_bytes;
+    uint64_t reserve = crawl->tuning.fixed.state.reserve_bytes, size, scratch_size;
+    uint64_t free_bytes = free_bytes_of(crawl->directory, &size);
+    uint64_t scratch_bytes = crawl->scratch[0] ? free_bytes_of(crawl->scratch, &scratch_size) : UINT64_MAX;
     (void)now_ns;
-    if (statvfs(crawl->directory, &disk) != 0)
-        return CLOCK_NS_PER_S;
-    uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
     lf_store(&crawl->disk_free, free_bytes, relaxed);
-    lf_store(&crawl->disk_size, (uint64_t)disk.f_blocks * disk.f_frsize, relaxed);
+    lf_store(&crawl->disk_size, size, relaxed);
+    if (scratch_bytes < free_bytes)
+        free_bytes = scratch_bytes;
+    if (free_bytes == UINT64_MAX)
+        return CLOCK_NS_PER_S;
     crawl->commit.fold.room = free_bytes > reserve ? free_bytes - reserve : 0;
     if (free_bytes < reserve)
         lf_store(&crawl->is_disk_low, true, relaxed); /* a fact that the watch looks at */

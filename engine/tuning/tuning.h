@@ -185,6 +185,7 @@ struct state_tuning_fixed {
     uint64_t lag_max_ns;
     uint64_t reserve_bytes;
     bool spill;
+    char scratch[TUNING_TEXT_BYTES];
     uint64_t fold_bytes;
     uint64_t file_bytes;
 };

@@ -209,6 +209,8 @@ const struct tuning_key tuning_keys[] = {
     {"state", "spill", TUNING_BOOL, AT(fixed.state.spill), "yes", 0, 1, NULL,
      "URLs beyond a host's share of memory.frontier, or without room there or in memory.hosts, wait in DIR/scratch; "
      "no: those without room are lost"},
+    {"state", "scratch", TUNING_TEXT, AT(fixed.state.scratch), "", 0, 0, NULL,
+     "absolute path of a directory, on another disk: what would go to DIR/scratch goes to a directory of the crawl's own in it"},
     {"state", "fold", TUNING_BYTES, AT(fixed.state.fold_bytes), "4GiB", 0, 1e15, NULL,
      "when the journal has grown by so much, what is done is folded to 8 bytes per URL; 0: never, as with sync = 0"},
     {"state", "file-bytes", TUNING_BYTES, AT(fixed.state.file_bytes), "256MiB", 4096, 1e12, NULL,

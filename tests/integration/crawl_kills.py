@@ -82,13 +82,18 @@ def check_complete(lives):
 
 
 def crawl_with_kills(number, memory, threads, kills):
+    """Every second web has its scratch files elsewhere."""
     rng = random.Random(number)
     web, seeds = web_for(memory, number, rng)
     with web:
-        lives = Lives(web, POLITE, {"memory": memory, "status": {"interval": "100ms"}}, seeds=seeds)
+        elsewhere = web.directory / "elsewhere"
+        elsewhere.mkdir()
+        place = {"state": {"scratch": elsewhere}} if number % 2 else {}
+        lives = Lives(web, POLITE, {"memory": memory, "status": {"interval": "100ms"}}, place, seeds=seeds)
         begun = time.monotonic()
         live_and_die(lives, rng, threads, kills)
         count = check_complete(lives)
+        assert not list(elsewhere.iterdir()), "scratch files are left"
         text, violations = web.audit(*AUDIT, *(f"--killed={kill}" for kill in lives.kills))
         spilled = lives.waited_on_disk / max(1, lives.waited)
         print(f"  web {number}, {memory}, {threads} loops: {len(lives.kills)} kills, {lives.kills_in_resume} of them in a "

@@ -213,3 +213,50 @@ TEST(a_resumed_crawl_keeps_its_inputs_and_empties_its_scratch)
     trial_end(&trial);
     trial_fini(&trial);
 }
+
+/* Files of others, and scratch files of other crawls, are none of its business. */
+TEST(scratch_files_may_be_on_another_disk)
+{
+    static struct trial trial;
+    char path[TRIAL_PATH_BYTES], mine[sizeof trial.crawl.scratch];
+    trial_init(&trial);
+    trial_seed(&trial, "http://127.0.0.1:1/");
+    CHECK_INT(mkdir(trial_path(&trial, "disk", path), 0755), 0);
+    snprintf(trial.tuning.fixed.state.scratch, TUNING_TEXT_BYTES, "%s", path);
+    trial_write(&trial, "disk/of-somebody-else", "kept");
+    struct crawl *crawl = trial_begin(&trial);
+    CHECK_INT(mkdir(trial.directory, 0755), 0);
+    CHECK(crawl_make_places(crawl, &trial.error) && crawl_make_scratch(crawl, &trial.error));
+    CHECK(!trial_has(&trial, "crawl/scratch"));
+    CHECK(strncmp(crawl->scratch, path, strlen(path)) == 0 && crawl->scratch[strlen(path)] == '/');
+    snprintf(mine, sizeof mine, "%s", crawl->scratch);
+    CHECK(trial_has(&trial, mine + strlen(trial.base) + 1));
+    trial_write(&trial, "disk/left", "");
+    CHECK_INT(rename(trial_path(&trial, "disk/left", path), strcat(mine, "/urls-00")), 0);
+    snprintf(path, sizeof path, "%s", trial.directory);
+    snprintf(trial.directory, sizeof trial.directory, "%s/moved", trial.base);
+    CHECK_INT(rename(path, trial.directory), 0);
+    CHECK(crawl_make_scratch(crawl, &trial.error)); /* of the same crawl */
+    CHECK(access(mine, F_OK) != 0);
+    crawl_remove_scratch(crawl);
+    *strrchr(mine, '/') = '\0';
+    CHECK(access(mine, F_OK) != 0);
+    trial_check_file(&trial, "disk/of-somebody-else", "kept");
+    trial_end(&trial);
+    trial_fini(&trial);
+}
+
+TEST(a_place_for_scratch_files_that_cannot_be_used_is_refused)
+{
+    static struct trial trial;
+    trial_init(&trial);
+    CHECK_INT(mkdir(trial.directory, 0755), 0);
+    snprintf(trial.tuning.fixed.state.scratch, TUNING_TEXT_BYTES, "relative/path");
+    CHECK(!crawl_make_scratch(trial_begin(&trial), &trial.error));
+    CHECK(trial_said(&trial, "state.scratch: 'relative/path' is not an absolute path"));
+    snprintf(trial.tuning.fixed.state.scratch, TUNING_TEXT_BYTES, "%s/nowhere", trial.base);
+    CHECK(!crawl_make_scratch(trial_begin(&trial), &trial.error));
+    CHECK(trial_said(&trial, "/nowhere/lycosa-") && trial_said(&trial, "No such file"));
+    trial_end(&trial);
+    trial_fini(&trial);
+}
