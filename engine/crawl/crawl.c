@@ -289,20 +289,33 @@ static bool run_threads(struct crawl *crawl, struct tuning_error *error)
            crawl_refuse(error, "cannot start %u threads: %s", crawl->loop_count + 1, strerror(EAGAIN));
 }
 
+/* Why nothing could be filled in: if the disk failed, that is the reason. */
+static bool explain(const struct crawl *crawl, struct tuning_error *error)
+{
+    int failed = lf_load(&crawl->disk_error, relaxed);
+    if (crawl->mill.failure.code)
+        return crawl_refuse(error, "%s", crawl->mill.failure.text);
+    return failed ? crawl_refuse(error, "%s: %s", crawl->directory, strerror(-failed)) : false;
+}
+
 /* From the parts to the first URLs: the seeds, or what an earlier process has left. */
 static bool fill(struct crawl *crawl, struct tuning_error *error)
 {
     bool goes_on = crawl->resume.epoch != 0;
-    if (crawl->options->resumes && !resume_restore(&crawl->resume))
+    if (crawl->options->resumes && !resume_restore(&crawl->resume)) {
+        lf_store(&crawl->disk_error, crawl->resume.error, relaxed); /* no other thread runs */
         return crawl_refuse(error, "%s", crawl->resume.message);
+    }
     if (!crawl_begin_writing(crawl, error) || (crawl->options->resumes && !crawl_read_holds(crawl, error)))
         return false;
     if (!(goes_on ? crawl_name_seeds(crawl, error) && crawl_replay(crawl, error)
                   : crawl_queue_seeds(crawl, error)))
-        return false;
+        return explain(crawl, error);
     if (crawl->options->resumes && !crawl_restore_added(crawl, error))
-        return false;
+        return explain(crawl, error);
     int failed = commit_now(&crawl->commit);
+    if (failed)
+        lf_store(&crawl->disk_error, failed, relaxed); /* no other thread runs */
     for (unsigned i = 0; i < crawl->loop_count; i++)
         loop_begin_epoch(&crawl->loops[i]);
     return failed == 0 || crawl_refuse(error, "%s: %s", crawl->directory, strerror(-failed));
@@ -339,6 +352,8 @@ bool crawl_run(struct crawl *crawl, const struct crawl_options *options, struct 
     } else if (crawl_scope_seeds(crawl, error) &&
                (options->resumes || crawl_make_directory(crawl->directory, &made, error))) {
         good = begin(crawl, error);
+        if (!good && end_is_disk_full(lf_load(&crawl->disk_error, relaxed)))
+            crawl->end.why = CRAWL_END_DISK_FULL;
         if (!good && !options->resumes)
             crawl_remove_places(crawl, made);
     }

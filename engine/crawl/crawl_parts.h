@@ -110,7 +110,8 @@ housekeeper_job crawl_add_progress;
 void crawl_finish_progress(struct crawl *crawl);
 /* Writes and reads the URLs that wait on disk. 0 or a negative errno. */
 int crawl_serve_spills(struct crawl *crawl);
-/* Makes room for a URL, or a batch of the harvest, before the housekeeper and the loops run. */
+/* Makes room for a URL, or a batch of the harvest, before the housekeeper and the loops run. False: there is none, and if
+ * the disk is why, crawl->disk_error says so. */
 bool crawl_make_room(struct crawl *crawl);
 /* Begins to keep the journal, if there is to be one. */
 bool crawl_begin_writing(struct crawl *crawl, struct tuning_error *error);

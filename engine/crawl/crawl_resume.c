@@ -45,7 +45,11 @@ static bool count_record(struct replay *replay, uint64_t count)
 /* What does not fit in memory is told to the sieve on disk. */
 static bool learn(struct crawl *crawl, uint64_t signature)
 {
-    return crawl_open_mill(crawl) == 0 && mill_learn(&crawl->mill, signature) == 0;
+    int failed = crawl_open_mill(crawl);
+    failed = failed ? failed : mill_learn(&crawl->mill, signature);
+    if (failed)
+        lf_store(&crawl->disk_error, failed, relaxed); /* no other thread runs */
+    return !failed;
 }
 
 /* What is done goes to the sieve in batches: their memory is fetched together. */

@@ -28,6 +28,7 @@ bool crawl_begin_writing(struct crawl *crawl, struct tuning_error *error)
     struct journal_place place = crawl->options->resumes ? resume->end : (struct journal_place){.number = 1};
     resume_boot_id(session.boot_id);
     int failed = commit_begin(&crawl->commit, &session, place, resume->epoch);
+    take_error(crawl, failed);
     return failed == 0 || crawl_refuse(error, "%s/state: %s", crawl->directory, strerror(-failed));
 }
 
@@ -68,8 +69,19 @@ static bool stow_long_queues(struct crawl *crawl)
     if (!crawl->frontier.has_slots || crawl->is_stowed || frontier_is_roomy(frontier))
         return true;
     int64_t moved = frontier_restore_stow(frontier);
+    take_error(crawl, moved < 0 ? (int)moved : 0);
     crawl->is_stowed = moved < lf_load(&crawl->frontier.hosts.count, relaxed) || !frontier_is_roomy(frontier);
     return moved >= 0;
+}
+
+/* False: the disk failed. */
+static bool write_what_waits(struct crawl *crawl)
+{
+    int error = commit_write(&crawl->commit);
+    error = error ? error : crawl_serve_spills(crawl);
+    error = error ? error : serve_mill(crawl);
+    take_error(crawl, error);
+    return !error;
 }
 
 bool crawl_make_room(struct crawl *crawl)
@@ -78,7 +90,7 @@ bool crawl_make_room(struct crawl *crawl)
         return false;
     if (harvest_has_room(&crawl->loops[0].harvest))
         return true;
-    while (commit_write(&crawl->commit) == 0 && crawl_serve_spills(crawl) == 0 && serve_mill(crawl) == 0) {
+    while (write_what_waits(crawl)) {
         if (harvest_has_room(&crawl->loops[0].harvest))
             return true;
         if (!sieve_uses_disk(&crawl->sieve))

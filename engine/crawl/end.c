@@ -49,7 +49,7 @@ bool end_is_complete(const struct loop *loops, unsigned count)
     return in == out;
 }
 
-static bool is_full(int disk_error)
+bool end_is_disk_full(int disk_error)
 {
     return disk_error == -ENOSPC || disk_error == -EDQUOT || disk_error == -EFBIG;
 }
@@ -108,7 +108,7 @@ void end_decide(struct end *end, const struct end_facts *facts, const struct cra
 {
     mind_time(end, facts);
     if (facts->disk_error)
-        set(end, CRAWL_ENDING, is_full(facts->disk_error) ? CRAWL_END_DISK_FULL : CRAWL_END_FAILED);
+        set(end, CRAWL_ENDING, end_is_disk_full(facts->disk_error) ? CRAWL_END_DISK_FULL : CRAWL_END_FAILED);
     else if (facts->has_failed)
         set(end, CRAWL_ENDING, CRAWL_END_FAILED);
     if (end->phase == CRAWL_RUNNING || end->phase == CRAWL_PAUSED)

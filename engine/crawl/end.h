@@ -67,5 +67,8 @@ void end_decide(struct end *end, const struct end_facts *facts, const struct cra
 /* Whether every URL that was admitted is finished. Called while the loops run. */
 bool end_is_complete(const struct loop *loops, unsigned count);
 
+/* Whether an error of the disk, a negative errno, says that it is full. */
+bool end_is_disk_full(int disk_error);
+
 /* "complete", "nothing", "pages", "time", "idle", "signal", "disk-full", "failed" */
 const char *end_name(enum crawl_end why);

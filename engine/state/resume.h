@@ -32,6 +32,7 @@ struct resume {
     const char *directory; /* of the crawl */
     char state[FILES_PATH_BYTES];
     char message[512];
+    int error; /* of the disk, if that is why it cannot be restored: a negative errno */
 
     uint64_t epoch;              /* of the commit */
     uint64_t commit_us;          /* when it was made, by the wall clock */

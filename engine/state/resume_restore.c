@@ -227,6 +227,7 @@ static bool make_durable(struct resume *resume)
     if (resume->has_failed)
         mark(resume, fd, JOURNAL_FAILED);
     disk->close(disk->owner, fd);
+    resume->error = error;
     if (error)
         return refuse(resume, "state", strerror(-error));
     if (!resume->is_marked)

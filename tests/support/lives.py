@@ -78,12 +78,12 @@ class Lives:
         self.kills.append(f"{now_ns}:{max(0, now_ns - ago_ns)}")
 
     def note_spilled(self, begun_s, done):
-        """After a life, if it has lived long enough to tell: of the URLs that waited in it, how many did so on disk. The queue
-        for the sieve on disk is one way to get there. Of the other two only the more common one counts, because a URL may
-        have gone both."""
+        """After a life, if it was long enough for URLs to find their place: of those that waited in it, how many did so on disk.
+        The queue for the sieve on disk is one way to get there. Of the other two only the more common one counts, because a
+        URL may have gone both."""
         path = self.directory / "summary.json"
         told = self.summary() if path.exists() and path.stat().st_mtime >= begun_s else {"seconds": 0}
-        if told["seconds"] < 0.1:
+        if told["seconds"] < 0.5 or told["requests"] == 0:
             return
         self.waited += told["urls_in"] - told["urls_known"] - done
         self.waited_on_disk += told["asked"] + max(told["urls_spilled"], told["urls_stowed"])

@@ -326,7 +326,9 @@ static int run(struct crawl_options *options)
     console_close(&running.console);
     notify_fini(&running.notify);
     if (!has_run) {
-        int code = crawl.end.why == CRAWL_END_BAD_TUNING ? LYCOSA_EXIT_BAD_TUNING : LYCOSA_EXIT_FAILED;
+        int code = crawl.end.why == CRAWL_END_BAD_TUNING  ? LYCOSA_EXIT_BAD_TUNING
+                   : crawl.end.why == CRAWL_END_DISK_FULL ? LYCOSA_EXIT_DISK_FULL
+                                                          : LYCOSA_EXIT_FAILED;
         return complain(error.message, running.is_stopped ? LYCOSA_EXIT_STOPPED : code);
     }
     int code = conclude(&running.terminal, &crawl);

@@ -134,6 +134,7 @@ TEST(an_error_of_a_scratch_file_is_one_of_the_disk)
     pour(crawl);
     fault = -ENOSPC;
     CHECK(!crawl_make_room(crawl));
+    CHECK_INT(lf_load(&crawl->disk_error, relaxed), -ENOSPC); /* that is how the start of a crawl knows why */
     crawl_write(crawl, CLOCK_NS_PER_S);
     CHECK_INT(lf_load(&crawl->disk_error, relaxed), -ENOSPC);
     trial_end(&trial);
@@ -173,6 +174,7 @@ TEST(an_error_of_the_slots_is_one_of_the_disk)
     CHECK(!frontier_is_roomy(&crawl->loops[0].frontier));
     fault = -ENOSPC;
     CHECK(!crawl_make_room(crawl));
+    CHECK_INT(lf_load(&crawl->disk_error, relaxed), -ENOSPC); /* that is how the start of a crawl knows why */
     crawl_write(crawl, CLOCK_NS_PER_S);
     CHECK_INT(lf_load(&crawl->disk_error, relaxed), -ENOSPC);
     trial_end(&trial);
