@@ -21,7 +21,7 @@ LONG = os.environ.get("LYCOSA_LONG") == "ON"
 # Where URLs wait: memory for all of them; most of them on disk because their hosts find no record in memory; most of them
 # on disk because their hosts have more than their share. The last two make webs of their own.
 AMPLE, MANY_HOSTS, LONG_QUEUES = {}, {"hosts": "64" if LONG else "16"}, {"frontier": "1MiB"}
-SPILLED_MIN = 0.9 if LONG else 0.8  # of the URLs that wait, summed over all lives; the last ones of a small web find room
+SPILLED_MIN = 0.9 if LONG else 0.8  # of the URLs that wait, summed over the lives that were killed; small webs have fewer
 KINDS = [{"sieve-kind": kind} for kind in ("signatures", "bloom", "mercator", "offline", "rocksdb")]
 FULL_SIEVE = {"sieve": "8KiB"}  # it goes on on disk
 SOME_CASES = [({}, (1,)), ({**MANY_HOSTS}, (2,)), ({"sieve-kind": "bloom"}, (2,)), (FULL_SIEVE, (1, 2)),
@@ -57,19 +57,14 @@ def random_wait(rng):
     return rng.choice([rng.uniform(0, 0.03), rng.uniform(0, 0.5), rng.uniform(0, 2.5)])
 
 
-def one_life(lives, live):
-    """Lives that are long enough tell how many of their URLs waited on disk."""
-    begun_s, done = time.time(), done_in(lives.directory) if lives.can_resume() else 0
-    goes_on = live()
-    lives.note_spilled(begun_s, done)
-    return goes_on
-
-
 def live_and_die(lives, rng, threads, kills):
-    while len(lives.kills) < kills and one_life(
-            lives, lambda: lives.kill_after(random_wait(rng), "--threads", str(rng.choice(threads)))):
-        pass
-    one_life(lives, lambda: lives.run("--threads", str(threads[0])))
+    """Lives that are long enough tell how many of their URLs waited on disk; in the last one, they find room in the end."""
+    goes_on = True
+    while goes_on and len(lives.kills) < kills:
+        begun_s, done = time.time(), done_in(lives.directory) if lives.can_resume() else 0
+        goes_on = lives.kill_after(random_wait(rng), "--threads", str(rng.choice(threads)))
+        lives.note_spilled(begun_s, done)
+    lives.run("--threads", str(threads[0]))
 
 
 def check_complete(lives):
@@ -95,7 +90,7 @@ def crawl_with_kills(number, memory, threads, kills):
         count = check_complete(lives)
         assert not list(elsewhere.iterdir()), "scratch files are left"
         text, violations = web.audit(*AUDIT, *(f"--killed={kill}" for kill in lives.kills))
-        spilled = lives.waited_on_disk / max(1, lives.waited)
+        spilled = lives.waited_on_disk / lives.waited if lives.waited else 1  # no life was long enough to tell
         print(f"  web {number}, {memory}, {threads} loops: {len(lives.kills)} kills, {lives.kills_in_resume} of them in a "
               f"resume, {count} pages, {100 * spilled:.1f}% spilled, {violations} violations, "
               f"{time.monotonic() - begun:.1f} s", flush=True)
