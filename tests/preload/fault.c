@@ -3,7 +3,7 @@
  *   FAULT_BELOW   the directory whose files are meant
  *   FAULT_AT      the number of the call; the first is 1
  *   FAULT_KIND    EIO, ENOSPC, EINTR: the error, of those calls that can have it; SHORT: half is written, or read
- *   FAULT_TOLD    a file: "CALL PATH" when it has happened, and at the end the number of calls that could have had it */
+ *   FAULT_TOLD    a file: "CALL PATH" when it has happened, and at the end "count KIND NUMBER": how many calls can have it */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,9 @@ static const struct fault {
 static const struct fault *fault;
 static const char *below, *told;
 static uint64_t wanted;
-static atomic_uint_least64_t count;
+enum { KINDS = sizeof faults / sizeof faults[0] };
+
+static atomic_uint_least64_t counts[KINDS]; /* of the calls that can have each */
 
 __attribute__((constructor)) static void read_settings(void)
 {
@@ -45,7 +47,7 @@ __attribute__((constructor)) static void read_settings(void)
     below = getenv("FAULT_BELOW");
     told = getenv("FAULT_TOLD");
     wanted = at ? strtoull(at, NULL, 10) : 0;
-    for (size_t i = 0; kind && i < sizeof faults / sizeof *faults; i++)
+    for (size_t i = 0; kind && i < KINDS; i++)
         if (strcmp(kind, faults[i].name) == 0)
             fault = &faults[i];
 }
@@ -62,17 +64,24 @@ static void tell(const char *what, const char *path)
 
 __attribute__((destructor)) static void tell_count(void)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)atomic_load(&count));
-    fault = NULL;
-    tell("count", text);
+    below = NULL;
+    for (size_t i = 0; i < KINDS; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s %llu", faults[i].name, (unsigned long long)atomic_load(&counts[i]));
+        tell("count", text);
+    }
 }
 
 /* Whether this call is the one. */
 static bool is_hit(unsigned calls, const char *name, const char *path)
 {
-    if (!fault || !below || !(fault->calls & calls) || strncmp(path, below, strlen(below)) != 0 ||
-        atomic_fetch_add(&count, 1) + 1 != wanted)
+    bool hit = false;
+    if (!below || strncmp(path, below, strlen(below)) != 0)
+        return false;
+    for (size_t i = 0; i < KINDS; i++)
+        if (faults[i].calls & calls)
+            hit |= (atomic_fetch_add(&counts[i], 1) + 1 == wanted) & (&faults[i] == fault);
+    if (!hit)
         return false;
     tell(name, path);
     errno = fault->error;
@@ -82,7 +91,7 @@ static bool is_hit(unsigned calls, const char *name, const char *path)
 static bool is_hit_fd(unsigned calls, const char *name, int fd)
 {
     char link[32], path[PATH_MAX];
-    if (!fault || !(fault->calls & calls))
+    if (!below)
         return false;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t len = readlink(link, path, sizeof path - 1);
