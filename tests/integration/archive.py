@@ -5,6 +5,8 @@ import base64
 import gzip
 import hashlib
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -130,6 +132,41 @@ def others_archive():
     ]
 
 
+def test_the_bar_is_for_terminals():
+    """It grows, never beyond the whole, and is gone at the end; a file gets none of it."""
+    with tempfile.TemporaryDirectory() as name:
+        path, out = Path(name) / "long.warc", Path(name) / "out.cdxj"
+        body = b"x" * (1 << 20)
+        head = (b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\n"
+                b"WARC-Date: 2026-11-18T00:00:00Z\r\nWARC-Target-URI: http://a.it/%d\r\nContent-Type: application/http\r\n"
+                b"Content-Length: %d\r\n\r\nHTTP/1.1 200 OK\r\n\r\n")
+        with open(path, "wb") as file:
+            for i in range(30):
+                file.write(head % (i, i, len(body) + 19) + body + b"\r\n\r\n")
+        quiet = lycosa("index", "-o", out, path)
+        assert quiet.stderr == b"", quiet.stderr
+        out.unlink()
+        terminal, end = pty.openpty()
+        process = subprocess.Popen([BUILD / "lycosa", "index", "-o", out, path], stdout=subprocess.PIPE, stderr=end)
+        os.close(end)
+        shown = b""
+        while piece := read_terminal(terminal):
+            shown += piece
+        os.close(terminal)
+        assert process.wait() == 0 and len(out.read_text().splitlines()) == 30
+        shares = [int(share) for share in re.findall(rb"\r\[#* *\] +(\d+)% of 31\.\d MB\x1b\[K", shown)]
+        assert shares and shares == sorted(shares) and shares[-1] <= 100, shown[-500:]
+        assert shown.endswith(b"\r\x1b[K"), shown[-100:]
+
+
+def read_terminal(terminal):
+    """Empty at its end, which a terminal tells by an error."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
+
+
 def test_archives_of_others():
     with tempfile.TemporaryDirectory(prefix="lycosa-archive-") as name:
         folder = Path(name)
@@ -214,5 +251,5 @@ def test_indexes_are_refused_or_kept():
         assert b"usage" in lycosa("index", "--help").stdout and b"usage" in lycosa("archive", "--help").stdout
 
 
-main([test_pages_are_found_again, test_archives_of_others, test_bad_files_are_told_by_name_and_place,
+main([test_pages_are_found_again, test_the_bar_is_for_terminals, test_archives_of_others, test_bad_files_are_told_by_name_and_place,
       test_indexes_are_refused_or_kept])
