@@ -49,7 +49,11 @@ def test_every_expression_names_metrics_of_a_crawl():
     for where, expression in [*asked, *variables, *alert_expressions().items()]:
         names = names_in(expression)
         assert names and names <= have, (where, expression, names - have)
-    assert len(asked) > 25 and len(alert_expressions()) == 5
+    assert len(asked) > 40 and len(alert_expressions()) == 5
+    drawn = {re.sub("_bucket$", "", name) for _, expression in asked for name in names_in(expression)}
+    missing = {"lycosa_rest_duration_seconds", "lycosa_dns_duration_seconds", "lycosa_dns_lookups_total", "lycosa_written_bytes_total",
+               "lycosa_checkpoint_timestamp_seconds", "lycosa_lost_races_total", "lycosa_memory_used_bytes", "lycosa_links_total"} - drawn
+    assert not missing, missing
 
 
 def test_prometheus_takes_them():
