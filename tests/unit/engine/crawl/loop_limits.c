@@ -6,7 +6,8 @@
 #include "lockfree/clock.h"
 #include "tests/support/check.h"
 
-#define NOW_NS (1000 * CLOCK_NS_PER_S)
+#define NOW_NS     (1000 * CLOCK_NS_PER_S)
+#define LAG_MAX_NS CLOCK_NS_PER_S
 
 static struct loop loop;
 static struct gate gate;
@@ -38,6 +39,15 @@ static void set_up(void)
     free(wheel_memory);
     wheel_memory = aligned_alloc(64, (wheel_bytes(4) + 63) / 64 * 64);
     wheel_init(&loop.frontier.wheel, wheel_memory, &options);
+}
+
+/* The last commit was made so long ago. */
+static void lag(uint64_t lag_ns)
+{
+    static _Atomic(uint64_t) committed_ns;
+    lf_store(&committed_ns, NOW_NS - lag_ns, relaxed);
+    gate.committed_ns = &committed_ns;
+    gate.lag_max_ns = LAG_MAX_NS;
 }
 
 static void rest(void)
@@ -79,10 +89,10 @@ TEST(every_phase_but_running_is_a_pause)
 TEST(a_disk_that_is_behind_or_holds_up_pages_is_the_store)
 {
     set_up();
-    lf_store(&gate.lag, GATE_LAG_HOLD, relaxed);
+    lag(LAG_MAX_NS / 2);
     CHECK_STR(limit(), "store");
     set_up();
-    lf_store(&gate.lag, GATE_LAG_CUT, relaxed);
+    lag(LAG_MAX_NS);
     CHECK_STR(limit(), "store");
     set_up();
     loop.visits.stalled = &visit;
@@ -180,7 +190,7 @@ TEST(the_reason_that_nothing_else_would_help_against_wins)
     CHECK_STR(limit(), "bandwidth");
     gate.opens_ns = NOW_NS + 1;
     CHECK_STR(limit(), "politeness");
-    lf_store(&gate.lag, GATE_LAG_HOLD, relaxed);
+    lag(LAG_MAX_NS / 2);
     CHECK_STR(limit(), "store");
     gate_set_phase(&gate, CRAWL_PAUSED);
     CHECK_STR(limit(), "paused");
