@@ -164,34 +164,40 @@ void router_leave(struct console *console, struct console_wait *wait)
     wait->order = NULL;
 }
 
+/* clang-format off: a row per route */
 const struct route router_routes[] = {
-    {"GET", "/", GUARD_NOTHING, answer_page, "", "The page for browsers"},
-    {"GET", "/healthz", GUARD_NOTHING, answer_health, "", "200 if every thread of the crawl moves"},
-    {"GET", "/readyz", GUARD_NOTHING, answer_ready, "", "200 if the crawl runs and the disk has room"},
-    {"GET", "/metrics", GUARD_METRICS, answer_metrics, "", "Metrics for Prometheus, text format 0.0.4"},
-    {"GET", "/api/v1/crawl", GUARD_TOKEN, answer_crawl, "", "All counters: summary.json of now"},
-    {"GET", "/api/v1/events", GUARD_TOKEN, router_events, "",
-     "A sample each second, phases and notes, as server-sent events; goes on from Last-Event-ID"},
-    {"GET", "/api/v1/samples", GUARD_TOKEN, answer_samples, "step after", "The history: arrays by name"},
-    {"GET", "/api/v1/tuning", GUARD_TOKEN, answer_tuning, "", "The tuning in force, as a tuning file"},
-    {"PATCH", "/api/v1/tuning", GUARD_ORDER, router_order_tuning, "",
-     "Changes keys that may change while a crawl runs; the body is a piece of a tuning file"},
-    {"POST", "/api/v1/pause", GUARD_ORDER, router_order_pause, "", "No new requests, until resume"},
-    {"POST", "/api/v1/resume", GUARD_ORDER, router_order_resume, "", "Goes on after a pause"},
-    {"POST", "/api/v1/stop", GUARD_ORDER, router_order_stop, "", "Ends the crawl in order; a second time: at once"},
-    {"POST", "/api/v1/reload", GUARD_ORDER, router_order_reload, "", "Reads the tuning file again"},
-    {"POST", "/api/v1/seeds", GUARD_ORDER, router_order_seeds, "lines",
-     "Adds seeds, a URL per line; tells how many were accepted, known, out of scope or bad, with lines=1 of each line"},
-    {"POST", "/api/v1/checkpoint", GUARD_ORDER, router_order_checkpoint, "", "Commits and syncs all that was done so far"},
-    {"GET", "/api/v1/why", GUARD_TOKEN, router_why, "url", "Where a URL is: unknown, waiting, in flight or done"},
-    {"GET", "/api/v1/hosts", GUARD_TOKEN, router_hosts, "by", "The 64 hosts with most in their queue, or by failures, time, bytes"},
-    {"GET", "/api/v1/host", GUARD_TOKEN, router_host, "key format",
-     "One host: its state, when it is visited next and why then, its queue; format=text: all its URLs in memory"},
-    {"POST", "/api/v1/hold", GUARD_ORDER, router_hold, "host domain", "No further request to a host or a domain, until release"},
-    {"POST", "/api/v1/release", GUARD_ORDER, router_release, "host domain", "Takes a hold back"},
-    {"POST", "/api/v1/drop", GUARD_ORDER, router_drop, "host domain", "Drops the URLs that wait for a host or a domain"},
-    {"GET", "/api/v1/openapi.json", GUARD_TOKEN, answer_openapi, "", "This list"},
+    {"GET", "/", GUARD_NOTHING, answer_page, "", "200", "The page for browsers", NULL},
+    {"GET", "/healthz", GUARD_NOTHING, answer_health, "", "200 503", "200 if every thread of the crawl moves", NULL},
+    {"GET", "/readyz", GUARD_NOTHING, answer_ready, "", "200 503", "200 if the crawl runs and the disk has room", NULL},
+    {"GET", "/metrics", GUARD_METRICS, answer_metrics, "", "200", "Metrics for Prometheus, text format 0.0.4", NULL},
+    {"GET", "/api/v1/crawl", GUARD_TOKEN, answer_crawl, "", "200", "All counters: summary.json of now", NULL},
+    {"GET", "/api/v1/events", GUARD_TOKEN, router_events, "", "200 503",
+     "A sample each second, phases and notes, as server-sent events; goes on from Last-Event-ID", NULL},
+    {"GET", "/api/v1/samples", GUARD_TOKEN, answer_samples, "step after", "200", "The history: arrays by name", NULL},
+    {"GET", "/api/v1/tuning", GUARD_TOKEN, answer_tuning, "", "200", "The tuning in force, as a tuning file", NULL},
+    {"PATCH", "/api/v1/tuning", GUARD_ORDER, router_order_tuning, "", "200 413 503",
+     "Changes keys that may change while a crawl runs; tells of each whether it is set, unchanged or fixed", "A piece of a tuning file"},
+    {"POST", "/api/v1/pause", GUARD_ORDER, router_order_pause, "", "200 409", "No new requests, until resume", NULL},
+    {"POST", "/api/v1/resume", GUARD_ORDER, router_order_resume, "", "200 409", "Goes on after a pause", NULL},
+    {"POST", "/api/v1/stop", GUARD_ORDER, router_order_stop, "", "200 409", "Ends the crawl in order; a second time: at once", NULL},
+    {"POST", "/api/v1/reload", GUARD_ORDER, router_order_reload, "", "202 409", "Reads the tuning file again", NULL},
+    {"POST", "/api/v1/seeds", GUARD_ORDER, router_order_seeds, "lines", "200 409 413 503",
+     "Adds seeds; tells how many were accepted, known, out of scope or bad, with lines=1 of each line", "A URL per line"},
+    {"POST", "/api/v1/checkpoint", GUARD_ORDER, router_order_checkpoint, "", "200 202 409 503",
+     "Commits and syncs all that was done so far", NULL},
+    {"GET", "/api/v1/why", GUARD_TOKEN, router_why, "url", "200 503", "Where a URL is: unknown, waiting, in flight or done", NULL},
+    {"GET", "/api/v1/hosts", GUARD_TOKEN, router_hosts, "by", "200 503",
+     "The 64 hosts with most in their queue, or by failures, time, bytes", NULL},
+    {"GET", "/api/v1/host", GUARD_TOKEN, router_host, "key format", "200 404 503",
+     "One host: its state, when it is visited next and why then, its queue; format=text: all its URLs in memory", NULL},
+    {"POST", "/api/v1/hold", GUARD_ORDER, router_hold, "host domain", "200 202 404 409 503",
+     "No further request to a host or a domain, until release", NULL},
+    {"POST", "/api/v1/release", GUARD_ORDER, router_release, "host domain", "200 202 404 409 503", "Takes a hold back", NULL},
+    {"POST", "/api/v1/drop", GUARD_ORDER, router_drop, "host domain", "200 202 404 409 503",
+     "Drops the URLs that wait for a host or a domain", NULL},
+    {"GET", "/api/v1/openapi.json", GUARD_TOKEN, answer_openapi, "", "200", "This list", NULL},
 };
+/* clang-format on */
 const size_t router_count = sizeof router_routes / sizeof router_routes[0];
 
 /* The methods of a path, "GET, PATCH"; empty: there is no such path. */
@@ -255,25 +261,4 @@ void router_answer(struct console *console, const struct console_request *reques
         log_order(console, request, response);
     if (!response->is_pending)
         router_leave(console, request->wait);
-}
-
-void router_write_openapi(FILE *out)
-{
-    fprintf(out,
-            "{\"openapi\": \"3.0.3\", \"info\": {\"title\": \"lycosa\", \"version\": \"%s\"},\n\"paths\": {",
-            LYCOSA_VERSION);
-    for (size_t i = 0; i < router_count; i++) {
-        const struct route *route = &router_routes[i];
-        bool is_first = i == 0 || strcmp(route[-1].path, route->path) != 0;
-        bool is_last = i + 1 == router_count || strcmp(route[1].path, route->path) != 0;
-        if (is_first)
-            fprintf(out, "%s\n\"%s\": {", i ? "," : "", route->path);
-        fprintf(out, "%s\"%s\": {\"summary\": ", is_first ? "" : ", ",
-                strcmp(route->method, "GET") == 0    ? "get"
-                : strcmp(route->method, "POST") == 0 ? "post"
-                                                     : "patch");
-        json_write_string(out, slice_of(route->summary));
-        fprintf(out, ", \"responses\": {\"default\": {\"description\": \"\"}}}%s", is_last ? "}" : "");
-    }
-    fputs("}}\n", out);
 }

@@ -15,7 +15,9 @@ struct route {
     void (*answer)(struct console *console, const struct console_request *request,
                    struct console_response *response);
     const char *query; /* names that it takes, separated by spaces */
+    const char *codes; /* statuses that it may have, separated by spaces, besides those of all routes */
     const char *summary;
+    const char *body; /* what its body is; NULL: it needs none */
 };
 
 extern const struct route router_routes[];

@@ -122,5 +122,69 @@ def test_a_disk_that_hangs():
                                                     "POST /api/v1/checkpoint"], events
 
 
+GARBAGE = ["", "1", "-1", "x", "%00", "%ff%fe", "http://", "a" * 3000, "18446744073709551616", "%0d%0aX:%20y", "<script>", "../../etc/passwd"]
+
+
+def test_every_route_is_as_described():
+    """Each route with each of its parameters, with garbage in them, and as those ask who may not: no status that is not in
+    openapi.json, and never a request that is half understood."""
+    rng = random.Random(4)
+    with Web("--hosts", "5", "--pages", "5") as web:
+        with Running(web, merge(RUDE, {"net": {"bandwidth": "1KB"}})) as crawl:
+            paths = json.loads(crawl.ask("GET", "/api/v1/openapi.json")[2])["paths"]
+            assert len(paths) > 20, paths
+            routes = [(path, method.upper(), told) for path, methods in paths.items() for method, told in methods.items()
+                      if path not in ("/api/v1/events", "/api/v1/stop")]
+            for path, method, told in routes:
+                codes = {int(code) for code in told["responses"]}
+                names = [parameter["name"] for parameter in told["parameters"]]
+
+                def check(query="", allowed=codes, **how):
+                    status, _, text = crawl.ask(method, path + query, **how)
+                    assert status in allowed, (status, method, path, query[:80], text[:200])
+                    return status
+                check(f"?nonsense=1{''.join('&' + name + '=1' for name in names)}", {400})
+                check("", codes, body=rng.randbytes(500) if "requestBody" in told else None)
+                needed = [parameter["name"] for parameter in told["parameters"] if parameter["required"]]
+                assert not needed or check() == 400
+                for name in names:
+                    for value in GARBAGE:
+                        check(f"?{name}={value}")
+                        check(f"?{name}={value}&{rng.choice(names)}={rng.choice(GARBAGE)}")
+                check(f"?{'a' * 17000}", {414})
+                check("", {403}, headers={"Host": "evil.example"})
+                if told["security"] and {} not in told["security"]:
+                    check("", {401}, token=False)
+                if method != "GET":
+                    check("", {415}, headers={"Content-Type": "text/plain"})
+            assert crawl.crawl()["phase"] in ("running", "paused")
+
+
+def test_ten_thousand_connections():
+    """One after the other and many at a time, half of them without a word: the crawl goes on, and so does the console."""
+    with Web("--hosts", "20", "--pages", "20", "--crawl-delay-ms", "200") as web:
+        with Running(web, merge(POLITE, {"net": {"bandwidth": "50KB"}})) as crawl:
+            begun, answered = time.monotonic(), 0
+            for number in range(CONNECTIONS // 50):
+                clients = [socket.create_connection(("127.0.0.1", crawl.port)) for _ in range(50)]
+                for client in clients[::2]:
+                    try:
+                        client.sendall(b"GET /healthz HTTP/1.0\r\nHost: localhost:%d\r\n\r\n" % crawl.port)
+                        answered += client.recv(12) == b"HTTP/1.1 200"
+                    except OSError:
+                        pass  # there were too many at the moment
+                for client in clients:
+                    client.close()
+            print(f"     {CONNECTIONS} connections in {time.monotonic() - begun:.1f} s, {answered} answers")
+            assert answered > CONNECTIONS // 10, answered
+            wait_until(lambda: "alive" in crawl.ctl("health"), "an answer")
+            crawl.ctl("set", "net.bandwidth=0")
+            assert crawl.finish()["end"] == "complete"
+            assert crawl.fetched() == sorted(web.truth())
+        text, violations = web.audit(*AUDIT)
+        assert violations == 0, text
+
+
 if __name__ == "__main__":
-    main([test_bad_clients, test_slow_clients, test_a_disk_that_hangs])
+    main([test_bad_clients, test_slow_clients, test_a_disk_that_hangs, test_every_route_is_as_described,
+          test_ten_thousand_connections])

@@ -23,6 +23,10 @@ TEST(the_page_is_whole_and_sends_for_nothing)
     CHECK(memmem(page.text.ptr, page.text.len, "</html>", 7));
     CHECK(strstr(page.policy, "script-src 'sha256-"));
     CHECK(strstr(page.policy, "style-src 'sha256-"));
-    CHECK(!memmem(page.text.ptr, page.text.len, "innerHTML", 9)); /* names of hosts are hostile text */
+    /* Names of hosts are hostile text: nothing may turn text into elements or script. */
+    static const char *const sinks[] = {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "srcdoc", "DOMParser",
+                                        "createContextualFragment", "setHTMLUnsafe", "eval(", "Function(", "javascript:"};
+    for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++)
+        CHECK(!memmem(page.text.ptr, page.text.len, sinks[i], strlen(sinks[i])));
     CHECK(!memmem(page.text.ptr, page.text.len, "https://", 8));
 }

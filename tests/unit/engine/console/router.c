@@ -5,6 +5,7 @@
 
 #include "engine/console/console.h"
 #include "tests/support/check.h"
+#include "tests/support/json.h"
 
 static struct console console;
 static struct crawl crawl;
@@ -41,6 +42,40 @@ TEST(the_document_has_every_route_once)
         CHECK(found && !strstr(found + 1, path));
         CHECK(strstr(text, router_routes[i].summary));
     }
+    free(text);
+}
+
+/* Each name that a route takes is described, and each status. */
+TEST(the_document_tells_of_parameters_and_statuses)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    router_write_openapi(out);
+    fclose(out);
+    struct json *tree = json_parse(text, len);
+    CHECK(tree);
+    for (size_t i = 0; i < router_count; i++) {
+        const struct route *route = &router_routes[i];
+        const char *method = route->method[0] == 'G' ? "get" : route->method[1] == 'O' ? "post" : "patch";
+        const struct json *told = json_get(json_get(json_get(tree, "paths"), route->path), method);
+        size_t names = route->query[0] != '\0';
+        for (const char *at = route->query; *at; at++)
+            names += *at == ' ';
+        size_t listed = 0;
+        for (const struct json *parameter = json_get(told, "parameters")->first; parameter; parameter = parameter->next)
+            listed++;
+        CHECK_INT(listed, names);
+        for (const char *at = route->codes; *at; at += strspn(at, " ")) {
+            char code[4];
+            snprintf(code, sizeof code, "%.3s", at);
+            CHECK(json_get(json_get(told, "responses"), code));
+            at += 3;
+        }
+        CHECK((json_get(told, "security")->first != NULL) == (route->need != GUARD_NOTHING));
+        CHECK((json_get(told, "requestBody") != NULL) == (route->body != NULL));
+    }
+    json_free(tree);
     free(text);
 }
 
