@@ -67,7 +67,8 @@ static bool begin(struct errand *errand, const struct errand_question *question,
     inquiry->by = question->by;
     inquiry->target = question->target;
     inquiry->path_len = question->path.len < sizeof inquiry->path ? question->path.len : 0;
-    memcpy(inquiry->path, question->path.ptr, inquiry->path_len);
+    if (inquiry->path_len)
+        memcpy(inquiry->path, question->path.ptr, inquiry->path_len);
     errand->inquiry = inquiry;
     errand->since_ns = clock_now_ns();
     crawl_inquire(crawl, inquiry);
