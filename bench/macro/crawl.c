@@ -199,7 +199,7 @@ static void begin_json(FILE *out)
 int main(int argc, char **argv)
 {
     static struct crawl_report reports[PARTS];
-    struct arguments arguments = {
+    static struct arguments arguments = {
         .settings = {.repeats = 5, .hosts = 2000, .pages = 50, .known = 10000000, .urls = 200000000, .whale = 1000000,
                      .seconds = 5, .peers = true}};
     int code = read_options(&arguments, argc, argv);

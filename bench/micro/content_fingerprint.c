@@ -14,7 +14,7 @@
 
 struct corpus {
     char *text; /* all pages in one */
-    size_t len;
+    size_t len, room;
     size_t ends[CONTENT_PAGES_MAX]; /* where each page ends in it */
     unsigned pages;
     char *out;
@@ -24,7 +24,10 @@ struct corpus {
 static void add_page(void *context, char *page, size_t len)
 {
     struct corpus *corpus = context;
-    corpus->text = realloc(corpus->text, corpus->len + len);
+    if (corpus->len + len > corpus->room) {
+        corpus->room = 2 * (corpus->len + len);
+        corpus->text = realloc(corpus->text, corpus->room);
+    }
     memcpy(corpus->text + corpus->len, page, len);
     corpus->len += len;
     corpus->ends[corpus->pages++] = corpus->len;

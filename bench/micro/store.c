@@ -119,6 +119,8 @@ static void load_real(void)
         free(text);
         free(entries[i]);
     }
+    if (count >= 0)
+        free(entries);
     if (kinds[REAL].count == 0)
         fprintf(stderr, "bench_store: no real pages below %s/html: websim's alone\n", corpora);
 }
