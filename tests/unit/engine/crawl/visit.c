@@ -1,4 +1,5 @@
 /* Visits over a real ring to a server of the test's own: what is asked, and what becomes of each URL. */
+#include "engine/crawl/limits.h"
 #include "tests/unit/engine/crawl/visit_frame.h"
 
 #define HELLO "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -64,6 +65,10 @@ TEST(pages_follow_one_another_over_one_connection)
     CHECK_INT(outcome(FETCH_DONE), 3);
     CHECK_INT(frame_host(&frame)->pages, 3);
     CHECK_INT(frame_host(&frame)->bytes, 3 * strlen(HELLO));
+    uint64_t usual = VISIT_USUAL_BYTES; /* each page counts for a sixteenth */
+    for (int i = 0; i < 3; i++)
+        usual = (15 * usual + strlen(HELLO)) / 16;
+    CHECK_INT(frame.visits.bytes_usual, usual);
     frame_stop(&frame);
 }
 

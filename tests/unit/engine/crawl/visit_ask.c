@@ -98,3 +98,24 @@ TEST(a_host_has_limits_of_bytes_and_time)
     check_limit(0, 1, "/1 ");
     check_limit(1 << 20, 60 * CLOCK_NS_PER_S, "/1 /2 ");
 }
+
+/* While a visit goes on: it ends before the next request. */
+TEST(an_order_of_the_operator_ends_a_visit)
+{
+    static const struct route table[] = {
+        {NULL, "/1", TEXT("1", "a")}, {NULL, "/2", TEXT("1", "b")}, {NULL, NULL, NULL}};
+    routes_set_up(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    frame_push(&frame, "/2");
+    while (stats_get(&frame.stats.requests) == 0)
+        frame_turn(&frame);
+    struct host *host = frame_host(&frame);
+    lf_store(&host->orders, HOST_ORDER_HOLD, relaxed);
+    while (frame.visits.open)
+        frame_turn(&frame);
+    CHECK_STR(routes_asked, "/1 ");
+    CHECK_INT(stats_get(&frame.stats.pages), 1);
+    CHECK(host_has_items(host));
+    routes_stop();
+}

@@ -112,6 +112,21 @@ TEST(a_sitemap_is_one_wherever_it_has_moved_to)
     routes_stop();
 }
 
+/* Each of the fields counts. */
+TEST(robots_tags_add_up)
+{
+    static const struct route table[] = {
+        {NULL, "/1",
+         OK_WITH("Content-Type: text/html\r\nX-Robots-Tag: nofollow\r\nX-Robots-Tag: noarchive\r\nContent-Length: 12\r\n",
+                 "<a href=/2>2")},
+        {NULL, NULL, NULL},
+    };
+    start(table);
+    frame_run(&frame);
+    CHECK_STR(routes_asked, "/1 ");
+    routes_stop();
+}
+
 static void check_tag(bool is_obeyed, const char *expected)
 {
     static const struct route table[] = {

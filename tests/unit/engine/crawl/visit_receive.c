@@ -16,6 +16,26 @@ static void start(const char *answer)
     frame_push(&frame, "/1");
 }
 
+/* It is read for its links, whatever types are to be stored. */
+TEST(a_sitemap_is_received_whatever_its_type)
+{
+    char list[256], body[64];
+    struct route table[] = {
+        {NULL, "/robots.txt", TEXT("16", "Sitemap: /s.xml\n")}, {NULL, "/s.xml", list}, {NULL, NULL, NULL}};
+    routes_set_up(table);
+    frame.tuning.fixed.robots.obey = true;
+    frame.tuning.fixed.robots.sitemaps = TUNING_SITEMAPS_ROBOTS;
+    snprintf(frame.tuning.fixed.scope.mime, sizeof frame.tuning.fixed.scope.mime, "text/");
+    routes_start();
+    snprintf(body, sizeof body, "http://127.0.0.1:%u/2\n", ntohs(frame.peer.address.v4.sin_port));
+    snprintf(list, sizeof list, OK_WITH("Content-Type: image/png\r\nContent-Length: %zu\r\n", "%s"), strlen(body), body);
+    frame_push(&frame, "/1");
+    frame_run(&frame);
+    CHECK_STR(routes_asked, "/robots.txt /1 /s.xml /2 ");
+    CHECK_INT(routes_outcome(FETCH_TYPE_UNWANTED), 0);
+    routes_stop();
+}
+
 static bool is_mime_in_head;
 
 static void on_page(void *owner, const struct crawl_page *page)

@@ -146,6 +146,22 @@ TEST(retry_after_of_robots_txt_is_kept)
     routes_stop();
 }
 
+TEST(retry_after_of_a_busy_server_is_kept_before_robots_txt_is_asked_for_again)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", "HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"},
+        {NULL, "/robots.txt", ALLOWED},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    CHECK(run() >= CLOCK_NS_PER_S);
+    CHECK_STR(routes_asked, "/robots.txt /robots.txt /1 ");
+    routes_stop();
+}
+
 /* The pages' memory is taken by others: nobody is to blame, and it is tried again soon. */
 TEST(rules_wait_for_memory)
 {
@@ -196,6 +212,44 @@ static void write_moved(void)
     snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
 }
 
+/* A page could be reached by such a URL only with a password: as if there were no file. */
+TEST(a_file_that_moved_to_a_url_with_a_password_is_not_followed)
+{
+    static char location[128];
+    static const struct route table[] = {
+        {NULL, "/robots.txt", location},
+        {NULL, "/r.txt", TEXT("26", "User-agent: *\nDisallow: /\n")},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    snprintf(location, sizeof location, MOVED("http://me:secret@127.0.0.1:%u/r.txt"),
+             ntohs(frame.peer.address.v4.sin_port));
+    frame_push(&frame, "/1");
+    run();
+    CHECK_STR(routes_asked, "/robots.txt /1 ");
+    routes_stop();
+}
+
+/* The answer comes in the middle of the visit, which ends with it. */
+TEST(a_crawl_delay_of_a_file_that_moved_is_kept_at_once)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", MOVED("/moved.txt")},
+        {NULL, "/moved.txt", TEXT("33", "User-agent: *\r\nCrawl-delay: 0.3\r\n")},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    CHECK(run() >= 300 * CLOCK_NS_PER_MS);
+    CHECK_STR(routes_asked, "/robots.txt /moved.txt /1 ");
+    CHECK_INT(stats_get(&frame.stats.visits), 2);
+    routes_stop();
+}
+
 TEST(a_file_that_moved_to_another_host_is_asked_for_there)
 {
     static const struct route table[] = {
@@ -213,6 +267,32 @@ TEST(a_file_that_moved_to_another_host_is_asked_for_there)
     CHECK_STR(routes_asked, "/robots.txt b.test/r.txt /1 ");
     CHECK_INT(routes_outcome(FETCH_ROBOTS_DENIED), 1);
     CHECK_INT(routes_outcome(FETCH_DONE), 1);
+    routes_stop();
+}
+
+/* The connection that an errand has used is over when robots.txt is asked for: it is asked for again, and nobody is blamed. */
+TEST(a_kept_alive_connection_that_is_over_forbids_nothing)
+{
+    static const struct route table[] = {
+        {"127.0.0.1", "/robots.txt", moved},
+        {"b.test", "/r.txt", ALLOWED},
+        {"b.test", "/robots.txt", ""},
+        {"b.test", "/robots.txt", ALLOWED},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    frame.tuning.live.robots.retry_ns = 60 * CLOCK_NS_PER_S;
+    routes_start();
+    write_moved();
+    frame_push(&frame, "/1");
+    while (stats_get(&frame.stats.requests) < 2)
+        frame_turn(&frame);
+    frame_push_at(&frame, "b.test", "/1");
+    run();
+    CHECK_INT(routes_times("b.test/robots.txt"), 2);
+    CHECK_INT(routes_times("b.test/1"), 1);
+    CHECK_INT(stats_get(&frame.stats.tries_failed[FETCH_REUSED_CLOSED]), 1);
     routes_stop();
 }
 

@@ -245,6 +245,50 @@ TEST(slow_transfers_are_cut_off_while_others_wait)
     stop_slow();
 }
 
+static int kept[4];
+
+/* Likewise, but the connection stays open while the peer serves the next one. */
+static void dawdle_aside(struct peer *peer, int fd)
+{
+    static unsigned count;
+    char request[4096];
+    (void)peer;
+    if (peer_read_request(fd, request, sizeof request) && peer_send(fd, TEXT("100000", "begin")))
+        kept[count++] = dup(fd);
+}
+
+/* One of four connections may be slow. */
+TEST(a_quarter_of_the_connections_may_be_slow)
+{
+    static const char *const hosts[] = {"127.0.0.1", "b.test", "c.test", "two.test"};
+    frame_set_up(&frame);
+    frame.tuning.fixed.politeness.connections_per_address = 4;
+    frame_start(&frame, 4, dawdle_aside);
+    for (unsigned i = 0; i < 4; i++)
+        frame_push_at(&frame, hosts[i], "/1");
+    unsigned begun = 0, left = 0;
+    const uint64_t deadline = clock_now_ns() + 20 * CLOCK_NS_PER_S;
+    while (begun < 4) {
+        CHECK(clock_now_ns() < deadline);
+        frame_turn(&frame);
+        begun = 0;
+        for (unsigned i = 0; i < 4; i++)
+            begun += frame.visits.all[i].page.body_len > 0;
+    }
+    frame_push_at(&frame, "127.0.0.3", "/2");
+    frontier_turn(&frame.queues, clock_now_ns());
+    CHECK_INT(frame.queues.due_count, 1);
+    const uint64_t later_ns = clock_now_ns() + 100 * CLOCK_NS_PER_S;
+    frame.visits.turn_ns = later_ns - CLOCK_NS_PER_MS;
+    visits_turn(&frame.visits, later_ns);
+    for (unsigned i = 0; i < 4; i++)
+        left += frame.visits.all[i].conn.state == CONN_BODY;
+    CHECK_INT(left, 1);
+    stop_slow();
+    for (unsigned i = 0; i < 4; i++)
+        close(kept[i]);
+}
+
 /* The process was stopped for a while: what came meanwhile is still to be read. */
 TEST(a_pause_of_our_own_is_held_against_nobody)
 {
