@@ -118,3 +118,25 @@ TEST(bodies_with_links_and_error_pages_are_received)
     check_wanted(OK_WITH("Content-Length: 4\r\n", "abcd"));
     check_wanted("HTTP/1.1 404 No\r\nContent-Type: audio/ogg\r\nContent-Length: 4\r\n\r\nabcd");
 }
+
+/* Beside what the loop itself decodes, the page will never fit: to wait for others would be in vain. */
+TEST(a_page_that_does_not_fit_beside_the_loops_own_memory_is_given_up)
+{
+    static const struct route table[] = {{NULL, "/1", long_answer}, {NULL, NULL, NULL}};
+    int head = snprintf(long_answer, sizeof long_answer,
+                        OK_WITH("Content-Type: text/html\r\nContent-Length: %d\r\n", ""), (int)LONG_BYTES);
+    memset(long_answer + head, 'x', LONG_BYTES);
+    long_answer[head + LONG_BYTES] = '\0';
+    routes_set_up(table);
+    frame.tuning.fixed.memory.page_bytes = 600 << 10;
+    frame.tuning.live.retry.retries_max = 0;
+    routes_start();
+    frame.visits.reader.phase = READER_SCANS; /* another page, which needs it */
+    CHECK(buffer_reserve(&frame.pages, &frame.visits.reader.decoded, 200 << 10, 0));
+    frame_push(&frame, "/1");
+    frame_run(&frame);
+    frame.visits.reader.phase = READER_IDLE;
+    CHECK_INT(routes_outcome(FETCH_NO_MEMORY), 1);
+    CHECK_STR(routes_asked, "/1 ");
+    routes_stop();
+}
