@@ -22,11 +22,7 @@ static struct slice name_of(const struct holds_target *target)
 void router_write_holds(const struct crawl *crawl, FILE *out)
 {
     static const char *const words[] = {"hosts", "domains"};
-    const struct holds *holds;
-    if (!crawl_list_holds(crawl, &holds)) {
-        fputs("null", out);
-        return;
-    }
+    const struct holds *holds = crawl_list_holds(crawl);
     for (int is_domain = 0; is_domain < 2; is_domain++) {
         const char *comma = "";
         fprintf(out, "%s\"%s\": [", is_domain ? ", " : "{", words[is_domain]);

@@ -19,7 +19,7 @@ bool router_is_over(const struct console *console, struct console_response *resp
 router_answerer router_hosts, router_host;
 /* router_holds.c: orders about them */
 router_answerer router_hold, router_release, router_drop;
-/* {"hosts": [...], "domains": [...]}, or null while an order is on its way. */
+/* {"hosts": [...], "domains": [...]} */
 void router_write_holds(const struct crawl *crawl, FILE *out);
 /* router_why.c */
 router_answerer router_why;

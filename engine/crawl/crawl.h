@@ -258,8 +258,8 @@ bool crawl_order_hosts(struct crawl *crawl, const struct holds_order *order);
 const struct crawl_hold *crawl_ordered_hosts(const struct crawl *crawl);
 /* Whether the loops are through with the list of this number, or a later one: no request is begun that it forbids. */
 bool crawl_is_carried_out(const struct crawl *crawl, uint32_t number);
-/* What is held, valid until the next order; NULL: nothing was ever. False: an order is on its way. */
-bool crawl_list_holds(const struct crawl *crawl, const struct holds **holds);
+/* What is held, valid until the next order is given; NULL: nothing was ever. An order that is not taken up yet is not in it. */
+const struct holds *crawl_list_holds(const struct crawl *crawl);
 /* Asks, or asks on if has_more. */
 void crawl_inquire(struct crawl *crawl, struct inquiry *inquiry);
 

@@ -157,11 +157,11 @@ const struct crawl_hold *crawl_ordered_hosts(const struct crawl *crawl)
     return lf_load(&crawl->hold.state, acquire) == ASKED ? NULL : &crawl->hold; /* A4 */
 }
 
-bool crawl_list_holds(const struct crawl *crawl, const struct holds **holds)
+/* The newest list is freed at the earliest by the order after the one that replaces it, and the caller gives no order while it
+ * reads. */
+const struct holds *crawl_list_holds(const struct crawl *crawl)
 {
-    bool is_asked = lf_load(&crawl->hold.state, acquire) == ASKED; /* A4 */
-    *holds = is_asked ? NULL : lf_load(&crawl->frontier.holds, acquire); /* A1: only an order replaces it */
-    return !is_asked;
+    return lf_load(&crawl->frontier.holds, acquire); /* A1 */
 }
 
 void crawl_inquire(struct crawl *crawl, struct inquiry *inquiry)
