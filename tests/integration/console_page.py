@@ -195,6 +195,7 @@ def test_its_buttons_steer_the_crawl():
         wait_until(lambda: crawl.crawl()["queued"] > 20, "a queue")
         browser.open(page_of(crawl))
         ready(browser)
+        browser.wait("/^[123] holds? [0-9.]+% of the queue$/.test(document.getElementById('most').textContent)", "whose the queue is")
         press(browser, "#tops button")
         key = browser.run("return document.getElementById('name').value")
         press(browser, "[data-order=hold]")
