@@ -105,7 +105,7 @@ static int measure(const struct fold *fold, const struct journal_files *files, u
 static void tell(struct fold *fold, int trouble)
 {
     lf_store(&fold->trouble, trouble, relaxed); /* numbers that others look at */
-    lf_store(&fold->trouble_stays, fold->has_given_up, relaxed);
+    lf_store(&fold->trouble_stays, trouble && fold->has_given_up, relaxed);
     lf_store(&fold->folds_told, fold->folds, relaxed);
 }
 

@@ -123,3 +123,15 @@ TEST(a_fold_of_a_damaged_journal_is_given_up)
     CHECK_INT(trouble(), -EBADMSG);
     finish();
 }
+
+/* The crawl ends: that is no trouble. */
+TEST(a_fold_that_is_stopped_is_none)
+{
+    close_one_file();
+    lf_store(&fold.stops, true, relaxed); /* there is one thread */
+    fold_begin(&fold, 1, 1, 5);
+    CHECK_INT(end_fold(), -ECANCELED);
+    CHECK_INT(trouble(), 0);
+    CHECK(!lf_load(&fold.trouble_stays, relaxed));
+    finish();
+}
