@@ -136,6 +136,7 @@ TEST(a_page_clears_a_host)
     frame.tuning.live.retry.host_failures_max = 3;
     run_told(told, 3, 1);
     CHECK_INT(frame_host(&frame)->failures, 0);
+    CHECK_INT(frame_host(&frame)->trouble, FETCH_DONE);
     CHECK_INT(outcome(FETCH_DONE), 1);
     char *log = frame_log(&frame);
     CHECK(strstr(log, " 3t") != NULL); /* the third try */
@@ -254,5 +255,45 @@ TEST(a_host_whose_pages_are_used_up_is_not_visited)
     frame_run(&frame);
     CHECK_INT(outcome(FETCH_HOST_LIMIT), 3);
     CHECK_INT(stats_get(&frame.stats.visits), 1);
+    frame_stop(&frame);
+}
+
+/* Its place of max-pages is free while it waits, and the next try takes one. */
+TEST(a_busy_answer_takes_no_place_of_max_pages)
+{
+    static const char *const told[] = {BUSY, HELLO, NULL};
+    begin();
+    frame.tuning.live.crawl.max_pages = 1;
+    answers = told;
+    frame_start(&frame, 2, answer_as_told);
+    frame_push(&frame, "/1");
+    frame_run(&frame);
+    CHECK_STR(asked, "/1 /1 ");
+    CHECK_INT(stats_get(&frame.stats.pages), 1);
+    CHECK_INT(lf_load(&frame.gate.pages_reserved, relaxed), 1);
+    frame_stop(&frame);
+}
+
+/* However long the visit has taken. */
+TEST(a_host_rests_from_the_end_of_a_visit_on)
+{
+    begin();
+    frame.tuning.live.politeness.burst_ns = 0;
+    frame.tuning.live.politeness.host_min_idle_ns = 200 * CLOCK_NS_PER_MS;
+    frame_start(&frame, 2, answer);
+    frame_push(&frame, "/1");
+    frame_push(&frame, "/2");
+    while (stats_get(&frame.stats.requests) == 0)
+        frame_turn(&frame);
+    const uint64_t late_ns = clock_now_ns() + 300 * CLOCK_NS_PER_MS;
+    while (clock_now_ns() < late_ns) /* the loop is busy with something else */
+        ;
+    while (frame.visits.open)
+        frame_turn(&frame);
+    const uint64_t end_ns = clock_now_ns();
+    CHECK_STR(asked, "/1 ");
+    frame_run(&frame);
+    CHECK_STR(asked, "/1 /2 ");
+    CHECK(clock_now_ns() - end_ns >= 150 * CLOCK_NS_PER_MS);
     frame_stop(&frame);
 }

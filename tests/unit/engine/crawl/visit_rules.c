@@ -212,7 +212,25 @@ static void write_moved(void)
     snprintf(moved, sizeof moved, MOVED("http://b.test:%u/r.txt"), ntohs(frame.peer.address.v4.sin_port));
 }
 
-/* A page could be reached by such a URL only with a password: as if there were no file. */
+/* RFC 9309, 2.3.1.2: five redirects in a row are followed. */
+TEST(a_file_that_moves_on_and_on_is_not_followed_for_ever)
+{
+    static const struct route table[] = {
+        {NULL, "/robots.txt", MOVED("/moved.txt")},
+        {NULL, "/moved.txt", MOVED("/moved.txt")},
+        {NULL, "/1", TEXT("1", "a")},
+        {NULL, NULL, NULL},
+    };
+    begin(table);
+    routes_start();
+    frame_push(&frame, "/1");
+    run();
+    CHECK_INT(routes_times("/moved.txt"), 5);
+    CHECK_INT(routes_times("/1"), 1);
+    routes_stop();
+}
+
+/* A crawl sends no passwords: as if there were no file. */
 TEST(a_file_that_moved_to_a_url_with_a_password_is_not_followed)
 {
     static char location[128];
