@@ -65,7 +65,7 @@ static bool run_row(struct whale *whale, const char *name, uint64_t count)
     struct crawl_web web;
     struct crawl_run run;
     struct crawl_manners manners;
-    snprintf(tuning, sizeof tuning, "%sfrontier = 256MiB\n[log]\nsource = no\n", crawl_manners_tuning);
+    snprintf(tuning, sizeof tuning, "%s[memory]\nfrontier = 256MiB\n[log]\nsource = no\n", crawl_manners_tuning);
     struct crawl_run_options how = {
         .tuning = tuning, .seeds = "seeds", .seconds_max = (unsigned)whale->settings->seconds * 8};
     if (!crawl_web_begin(&web, &(struct crawl_web_options){.web = whale->options, .journal = true}))

@@ -6,7 +6,6 @@
 #include "engine/content/fingerprint.h"
 #include "engine/content/text.h"
 
-
 struct corpus {
     struct slice pages[CONTENT_PAGES_MAX];
     size_t count;

@@ -9,7 +9,7 @@
 enum {
     EXPRESSIONS_MAX = 256,
     STACK_BYTES_MIN = 32 << 10,
-    /* For one URL: most take 4 to 8 ns, without JIT twice as long. */
+    /* Steps for one URL. Most steps take 4 to 8 ns, without JIT twice as long. */
     STEPS_MAX = 100000,
     /* A step for an iterator that has moved by this many bytes. */
     BYTES_PER_STEP = 8,

@@ -25,8 +25,8 @@ size_t expressions_count(const struct expressions *expressions);
 
 /* What a thread needs to match: a few kilobytes, and up to EXPRESSIONS_STACK_BYTES while URLs ask for it. */
 struct expressions_loop;
-/* With PCRE2's compiler for machine code the stack, without it the heap for backtracking. 8,192 characters, the longest URL,
- * need a quarter of it for a group that takes one each. */
+/* Memory for backtracking: a stack for PCRE2's compiled code (JIT), else the heap. A group that repeats for each character of the
+ * longest URL, 8,192 of them, needs half of it. */
 #define EXPRESSIONS_STACK_BYTES (1u << 20)
 /* NULL: no memory. */
 struct expressions_loop *expressions_loop_create(void);

@@ -100,7 +100,7 @@ void figures_make_limits(const struct figures *figures, struct figure *figure)
                 "in which visits were begun. Most of the time it was <i>%.*s</i>: %s.%s",
                 has_two ? " over the whole crawl" : "", (int)name.len, name.ptr,
                 axis_value(AXIS_PERCENT, share_of(survey, most), share),
-                figures->count > 1 && !has_two ? " The second crawl has no progress.tsv." : "");
+                figures->count > 1 && !has_two ? " Of the second crawl nothing is known." : "");
 }
 
 static const struct {

@@ -318,8 +318,8 @@ void figures_make_repeats(const struct figures *figures, struct figure *figure)
     figures_say(figure,
                 "Share of pages that are redirects (status 3xx but 304), that have the same body as an "
                 "earlier page (duplicates), and "
-                "whose text is nearly that of an earlier one, on top of each other unless two crawls are compared. In all %s redirects, %s duplicates, %s "
-                "near-duplicates.",
+                "whose text is nearly that of an earlier one. The shares are stacked unless two crawls are compared. In all %s redirects, "
+                "%s duplicates, %s near-duplicates.",
                 axis_number((double)survey->redirects, 0, redirects),
                 axis_number((double)survey->duplicates, 0, duplicates),
                 axis_number((double)survey->near_duplicates, 0, near));

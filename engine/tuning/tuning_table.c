@@ -111,9 +111,11 @@ const struct tuning_key tuning_keys[] = {
     {"scope", "suffixes", TUNING_LIST, AT(fixed.scope.suffixes), "", 0, 0, NULL,
      "only hosts that end in one of these (.it)"},
     {"scope", "include", TUNING_LIST, AT(fixed.scope.include), "", 0, 0, NULL,
-     "only URLs that match one of these regular expressions (PCRE2); one per line"},
+     "only URLs that match one of these regular expressions (PCRE2); one per line. For a URL all of them and scope.exclude have a "
+     "millisecond; what they cannot decide is out"},
     {"scope", "exclude", TUNING_LIST, AT(fixed.scope.exclude), "", 0, 0, NULL,
-     "no URL that matches one of these regular expressions (PCRE2), or that one of them takes a millisecond for; one per line"},
+     "no URL that matches one of these regular expressions (PCRE2); one per line. For a URL all of them and scope.include have a "
+     "millisecond; what they cannot decide is out"},
     {"scope", "skip-extensions", TUNING_LIST, AT(fixed.scope.skip_extensions), "", 0, 0, NULL,
      "no URL whose path ends in one of these (jpg, zip)"},
     {"scope", "mime", TUNING_LIST, AT(fixed.scope.mime), "", 0, 0, NULL,

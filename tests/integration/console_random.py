@@ -30,7 +30,6 @@ class Operator:
     def __init__(self, crawl, rng, late):
         self.crawl, self.rng, self.late = crawl, rng, late
         self.path = crawl.process.args[crawl.process.args.index("-c") + 1]
-        self.tuning = self.path.read_text()
         self.answers = Counter()
 
     def ask(self, method, what, allowed, body=None):

@@ -45,7 +45,7 @@ def test_pages_after_a_file_that_was_old():
     site = {HOST: {"/": (200, HTML, b"<a href=/a>x</a><a href=/b>x</a>"), "/a": (200, HTML, b"a"), "/b": (200, HTML, b"b")}}
     with Pages(site) as web:
         crawl = Crawl(web, {"robots": {"obey": "no"}, "store": {"file-age": "100ms"},
-                            "politeness": {"burst": "1ms", "host-min-idle": "500ms"}})
+                            "politeness": {"mode": "delay", "delay": "500ms", "address-delay": "500ms"}})
         assert crawl.code == 0 and len(crawl.warcs()) == 3, crawl.warcs()
         assert [len(list(filter(warc.is_capture, warc.read(path)))) for path in crawl.warcs()] == [1, 1, 1]
         assert len(list((crawl.directory / "warc").glob("*.cdxj"))) == 3

@@ -149,7 +149,7 @@ def journal(lives):
 
 def test_a_long_journal_is_told_of():
     """Whoever resumes a long crawl sees how far the reading of its journal is."""
-    address, count = "127.0.0.1", 600_000
+    address, count = "127.0.0.1", 1_500_000
     with Pages({address: {"/0": (200, {}, b"page")}}) as web:
         lives = Lives(web, RUDE, {"status": {"interval": "100ms"}, "crawl": {"max-pages": "1"}})
         lives.seeds.write_text("".join(web.url(address, f"/{number}\n") for number in range(count)))
