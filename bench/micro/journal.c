@@ -279,7 +279,7 @@ static void fold_here(uint64_t epoch, uint64_t records)
     uint64_t memory = memory_bytes();
     double begin = cpu_s();
     fold_begin(&fold, journal.end.number - 1, epoch, 0);
-    require(fold.is_busy && fold_is_done(&fold, &error) && fold.error == 0, "fold");
+    require(fold.is_busy && fold_is_done(&fold, 0, &error) && fold.error == 0, "fold");
     double took = cpu_s() - begin;
     printf("fold     %.3f s, %.3f s per million records, %.1f MB of memory at its peak\n", took,
            took / (double)records * 1e6, (double)(memory_bytes() - memory) / 1e6);

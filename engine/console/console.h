@@ -38,7 +38,7 @@ struct console {
     uint64_t added_asked_ns; /* when somebody last asked what became of them */
     uint64_t lists;          /* of seeds, so far */
     struct why question;     /* where a URL is */
-    struct errand *orderer;  /* whose order about hosts the housekeeper has; NULL: nobody waits for one */
+    struct pending *orderer;  /* whose order about hosts the housekeeper has; NULL: nobody waits for one */
     enum crawl_phase phase;  /* that readers of events were told */
     uint64_t spoke_ns;       /* when they were last sent a comment */
     bool is_closing;         /* what cannot be answered now will not be */

@@ -50,6 +50,8 @@ static bool fill(struct recent_level *level, uint64_t wall_ms)
     uint64_t last_ms = gap.values[SAMPLE_wall_ms], passed = wall_ms > last_ms ? wall_ms - last_ms : 0;
     uint64_t steps = (passed + SLACK_MS) / step_ms;
     gap.values[SAMPLE_connections] = gap.values[SAMPLE_hosts_visiting] = gap.values[SAMPLE_unwritten_bytes] = 0;
+    gap.values[SAMPLE_looking_up] = 0;
+    gap.values[SAMPLE_fetch_p50_us] = gap.values[SAMPLE_fetch_p90_us] = gap.values[SAMPLE_fetch_p99_us] = 0;
     for (uint64_t i = steps > level->capacity ? steps - level->capacity : 1; i < steps; i++) {
         gap.values[SAMPLE_wall_ms] = last_ms + i * step_ms;
         push(level, &gap, true);

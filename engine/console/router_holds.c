@@ -5,11 +5,11 @@
  *     it is taken up            the housekeeper has written it down and published it, or refuses it
  *     it is carried out         each loop is through with it
  *
- * The request is asked again meanwhile (errand.h), and each part has two seconds. */
+ * The request is asked again meanwhile (pending.h), and each part has two seconds. */
 #include <string.h>
 
 #include "engine/console/console.h"
-#include "engine/console/errand.h"
+#include "engine/console/pending.h"
 #include "engine/console/router_parts.h"
 #include "engine/url/json.h"
 #include "lockfree/clock.h"
@@ -56,18 +56,18 @@ static bool read_target(const struct console_request *request, struct holds_targ
 }
 
 /* An order for a host with a wrong scheme or a typing error would do nothing, for ever. */
-static bool is_known(struct errand *errand, const struct holds_target *target, struct console_response *response)
+static bool is_known(struct pending *pending, const struct holds_target *target, struct console_response *response)
 {
-    struct errand_question question = {.kind = INQUIRY_HOST, .target = *target};
-    const struct inquiry *inquiry = errand_ask(errand, &question, response);
+    struct pending_question question = {.kind = INQUIRY_HOST, .target = *target};
+    const struct inquiry *inquiry = pending_ask(pending, &question, response);
     if (!inquiry)
         return false;
-    errand->is_known = inquiry->is_known;
-    errand_end_question(errand);
-    errand->since_ns = clock_now_ns();
-    if (!errand->is_known)
+    pending->is_known = inquiry->is_known;
+    pending_end_question(pending);
+    pending->since_ns = clock_now_ns();
+    if (!pending->is_known)
         console_response_fail(response, 404, "no such host is known; a domain can be held before its hosts are found");
-    return errand->is_known;
+    return pending->is_known;
 }
 
 static void refuse(const struct crawl_hold *done, struct console_response *response)
@@ -89,50 +89,50 @@ static void refuse(const struct crawl_hold *done, struct console_response *respo
 }
 
 /* True once it is handed over. */
-static bool hand_over(struct errand *errand, const struct holds_order *order, struct console_response *response)
+static bool hand_over(struct pending *pending, const struct holds_order *order, struct console_response *response)
 {
-    struct console *console = errand->console;
-    if (errand->is_handed_over)
+    struct console *console = pending->console;
+    if (pending->is_handed_over)
         return true;
     if (!console->orderer && crawl_order_hosts(console->crawl, order)) {
-        console->orderer = errand;
-        errand->is_handed_over = true;
-        errand->since_ns = clock_now_ns();
+        console->orderer = pending;
+        pending->is_handed_over = true;
+        pending->since_ns = clock_now_ns();
         return true;
     }
-    if (errand_is_over(errand, response))
+    if (pending_is_over(pending, response))
         console_response_fail(response, 503, "the last order is not carried out yet: try again");
     return false;
 }
 
-static void tell(const struct errand *errand, const char *how, struct console_response *response)
+static void tell(const struct pending *pending, const char *how, struct console_response *response)
 {
     fprintf(response->out, "{\"order\": \"%s\", \"held\": ", how);
-    router_write_holds(errand->console->crawl, response->out);
+    router_write_holds(pending->console->crawl, response->out);
     fputs("}\n", response->out);
 }
 
 /* True once the housekeeper has published it. */
-static bool is_taken_up(struct errand *errand, struct console_response *response)
+static bool is_taken_up(struct pending *pending, struct console_response *response)
 {
-    if (errand->number)
+    if (pending->number)
         return true;
-    const struct crawl_hold *done = crawl_ordered_hosts(errand->console->crawl);
+    const struct crawl_hold *done = crawl_ordered_hosts(pending->console->crawl);
     if (!done) {
-        if (errand_is_over(errand, response))
+        if (pending_is_over(pending, response))
             console_response_fail(response, 503, "nobody has taken the order up yet; it may still be carried out");
         return false;
     }
-    errand->console->orderer = NULL;
+    pending->console->orderer = NULL;
     if (done->result == HOLDS_SAME) {
-        tell(errand, "done", response);
+        tell(pending, "done", response);
     } else if (done->result != HOLDS_DONE || done->error) {
         refuse(done, response);
     } else {
-        errand->number = done->number;
-        errand->since_ns = clock_now_ns();
+        pending->number = done->number;
+        pending->since_ns = clock_now_ns();
     }
-    return errand->number;
+    return pending->number;
 }
 
 static void order(struct console *console, const struct console_request *request, struct console_response *response,
@@ -142,18 +142,18 @@ static void order(struct console *console, const struct console_request *request
     bool is_first = !request->wait->work;
     if ((is_first && router_is_over(console, response)) || !read_target(request, &wanted.target, response))
         return;
-    struct errand *errand = errand_of(console, request, response);
-    if (!errand)
+    struct pending *pending = pending_of(console, request, response);
+    if (!pending)
         return;
     bool is_any = wanted.target.is_domain || verb == HOLDS_RELEASE;
-    if ((!is_any && !errand->is_known && !is_known(errand, &wanted.target, response)) ||
-        !hand_over(errand, &wanted, response) || !is_taken_up(errand, response))
+    if ((!is_any && !pending->is_known && !is_known(pending, &wanted.target, response)) ||
+        !hand_over(pending, &wanted, response) || !is_taken_up(pending, response))
         return;
-    if (crawl_is_carried_out(console->crawl, errand->number)) {
-        tell(errand, "done", response);
-    } else if (errand_is_over(errand, response)) {
+    if (crawl_is_carried_out(console->crawl, pending->number)) {
+        tell(pending, "done", response);
+    } else if (pending_is_over(pending, response)) {
         response->status = 202;
-        tell(errand, "begun", response);
+        tell(pending, "begun", response);
     }
 }
 

@@ -1,9 +1,9 @@
-/* Single hosts: the largest, and one of them with its queue. What belongs to a host is asked of the loop that has it (errand.h). */
+/* Single hosts: the largest, and one of them with its queue. What belongs to a host is asked of the loop that has it (pending.h). */
 #include <inttypes.h>
 #include <string.h>
 
 #include "engine/console/console.h"
-#include "engine/console/errand.h"
+#include "engine/console/pending.h"
 #include "engine/console/router_parts.h"
 #include "engine/url/json.h"
 
@@ -43,9 +43,9 @@ void router_hosts(struct console *console, const struct console_request *request
         console_response_fail(response, 400, "by is queue, failures, time or bytes");
         return;
     }
-    struct errand *errand = errand_of(console, request, response);
-    struct errand_question question = {.kind = INQUIRY_TOP, .by = orders_of_rank[i].by};
-    const struct inquiry *inquiry = errand ? errand_ask(errand, &question, response) : NULL;
+    struct pending *pending = pending_of(console, request, response);
+    struct pending_question question = {.kind = INQUIRY_TOP, .by = orders_of_rank[i].by};
+    const struct inquiry *inquiry = pending ? pending_ask(pending, &question, response) : NULL;
     if (!inquiry)
         return;
     fprintf(response->out, "{\"by\": \"%s\", \"held\": ", word);
@@ -60,7 +60,7 @@ void router_hosts(struct console *console, const struct console_request *request
     fputs("]}\n", response->out);
 }
 
-static void write_number(FILE *out, const char *name, int64_t number)
+void router_write_number(FILE *out, const char *name, int64_t number)
 {
     if (number < 0)
         fprintf(out, ", \"%s\": null", name);
@@ -82,7 +82,7 @@ static void write_rest(FILE *out, const struct inquiry_host *host)
     fprintf(out, ", \"in_memory\": %" PRIu32 ", \"on_disk\": %" PRIu32, host->in_memory, host->on_disk);
     if (host->has_ip)
         fprintf(out, ", \"address\": \"%.*s\"", (int)address.len, address.ptr);
-    write_number(out, "robots_age_ms", host->robots_age_ms);
+    router_write_number(out, "robots_age_ms", host->robots_age_ms);
     fprintf(out, ", \"crawl_delay_ms\": %" PRIu64, host->crawl_delay_ms);
     write_outcome(out, "trouble", host->trouble);
     write_outcome(out, "given_up", host->given_up);
@@ -102,7 +102,7 @@ static void write_host(FILE *out, const struct inquiry *inquiry)
     struct slice text = {inquiry->text, inquiry->len};
     write_key(out, &host->row);
     write_counts(out, &host->row);
-    write_number(out, "next_visit_ms", host->wait_ms);
+    router_write_number(out, "next_visit_ms", host->wait_ms);
     fprintf(out, ", \"why\": \"%s\"", inquiry_why_text(host->why));
     if (host->is_whole)
         write_rest(out, host);
@@ -135,20 +135,20 @@ static void write_remarks(FILE *out, const struct inquiry *inquiry, bool is_cut)
 }
 
 /* A piece at a time, and other requests between them. */
-static void answer_queue(struct errand *errand, struct inquiry *inquiry, struct console_response *response)
+static void answer_queue(struct pending *pending, struct inquiry *inquiry, struct console_response *response)
 {
-    if (!errand->out && !(errand->out = open_memstream(&errand->text, &errand->len))) {
+    if (!pending->out && !(pending->out = open_memstream(&pending->text, &pending->len))) {
         console_response_fail(response, 503, "no memory");
         return;
     }
-    fwrite(inquiry->text, 1, inquiry->len, errand->out);
-    if (inquiry->has_more && ftell(errand->out) < QUEUE_TEXT_BYTES_MAX) {
-        errand_ask_on(errand, response);
+    fwrite(inquiry->text, 1, inquiry->len, pending->out);
+    if (inquiry->has_more && !pending->console->is_closing && ftell(pending->out) < QUEUE_TEXT_BYTES_MAX) {
+        pending_ask_on(pending, response);
         return;
     }
-    fflush(errand->out);
+    fflush(pending->out);
     response->type = "text/plain; charset=utf-8";
-    fwrite(errand->text, 1, errand->len, response->out);
+    fwrite(pending->text, 1, pending->len, response->out);
     write_remarks(response->out, inquiry, inquiry->has_more);
 }
 
@@ -168,15 +168,15 @@ void router_host(struct console *console, const struct console_request *request,
         console_response_fail(response, 400, "format is json or text");
         return;
     }
-    struct errand *errand = errand_of(console, request, response);
-    struct errand_question question = {.kind = is_text ? INQUIRY_QUEUE : INQUIRY_HOST, .target = target};
-    struct inquiry *inquiry = errand ? errand_ask(errand, &question, response) : NULL;
+    struct pending *pending = pending_of(console, request, response);
+    struct pending_question question = {.kind = is_text ? INQUIRY_QUEUE : INQUIRY_HOST, .target = target};
+    struct inquiry *inquiry = pending ? pending_ask(pending, &question, response) : NULL;
     if (!inquiry)
         return;
     if (!inquiry->is_known)
         console_response_fail(response, 404, "no such host is known");
     else if (is_text)
-        answer_queue(errand, inquiry, response);
+        answer_queue(pending, inquiry, response);
     else
         write_host(response->out, inquiry);
 }

@@ -17,6 +17,8 @@ router_answerer router_order_seeds, router_order_checkpoint;
 bool router_is_over(const struct console *console, struct console_response *response);
 /* router_hosts.c: single hosts */
 router_answerer router_hosts, router_host;
+/* , "name": number. null if it is below 0. */
+void router_write_number(FILE *out, const char *name, int64_t number);
 /* router_holds.c: orders about them */
 router_answerer router_hold, router_release, router_drop;
 /* {"hosts": [...], "domains": [...]} */

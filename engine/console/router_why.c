@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "engine/console/console.h"
-#include "engine/console/errand.h"
+#include "engine/console/pending.h"
 #include "engine/console/router_parts.h"
 #include "engine/url/canonical.h"
 #include "engine/url/json.h"
@@ -123,14 +123,6 @@ static void tell_unknown(const struct why *why, const char *state, FILE *out)
     fputs("}\n", out);
 }
 
-static void write_number(const char *name, int64_t number, FILE *out)
-{
-    if (number < 0)
-        fprintf(out, ", \"%s\": null", name);
-    else
-        fprintf(out, ", \"%s\": %" PRId64, name, number);
-}
-
 /* `inquiry` is the answer of the loop that has the host; NULL: it gave none. */
 static void tell_waiting(const struct why *why, const struct crawl_whereabouts *found, const struct inquiry *inquiry, FILE *out)
 {
@@ -140,8 +132,8 @@ static void tell_waiting(const struct why *why, const struct crawl_whereabouts *
     if (found->has_host) {
         fprintf(out, ", \"host\": {\"state\": \"%s\", \"queued\": %" PRIu32, found->is_host_visited ? "visited" : "waiting",
                 found->host_queued);
-        write_number("place", is_told && inquiry->place ? (int64_t)inquiry->place : -1, out);
-        write_number("next_visit_ms", is_told ? host->wait_ms : -1, out);
+        router_write_number(out, "place", is_told && inquiry->place ? (int64_t)inquiry->place : -1);
+        router_write_number(out, "next_visit_ms", is_told ? host->wait_ms : -1);
         fprintf(out, ", \"why\": \"%s\"}", is_told ? inquiry_why_text(host->why) : "");
     }
     fputs("}\n", out);
@@ -199,10 +191,10 @@ static bool answer_by_host(struct why *why, struct console *console, const struc
                            struct console_response *response)
 {
     const struct crawl_whereabouts *found = &console->crawl->question.answer;
-    struct errand_question question = {.kind = INQUIRY_HOST, .path = url_path_query(&why->url)};
+    struct pending_question question = {.kind = INQUIRY_HOST, .path = url_path_query(&why->url)};
     const char *bad = holds_parse_host(&question.target, url_host_key(&why->url));
-    struct errand *errand = bad || !found->has_host ? NULL : errand_of(console, request, response);
-    const struct inquiry *inquiry = errand ? errand_ask(errand, &question, response) : NULL;
+    struct pending *pending = bad || !found->has_host ? NULL : pending_of(console, request, response);
+    const struct inquiry *inquiry = pending ? pending_ask(pending, &question, response) : NULL;
     if (response->is_pending)
         return false;
     if (response->status != 200) { /* the loop was not quick enough: no reason to say nothing */

@@ -20,7 +20,8 @@ static bool is_plain(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c && strchr("-./+_", c));
 }
 
-/* In lower case, filled up with 0. False: it is too long, empty or has other characters. */
+/* In lower case, filled up with 0. False: it is too long, empty or has other characters, or it is "other", which is the name
+ * of those without a name. */
 static bool copy_name(char out[CENSUS_NAME_BYTES], struct slice name)
 {
     memset(out, 0, CENSUS_NAME_BYTES);
@@ -31,7 +32,7 @@ static bool copy_name(char out[CENSUS_NAME_BYTES], struct slice name)
         if (!is_plain(out[i]))
             return false;
     }
-    return true;
+    return strcmp(out, "other") != 0;
 }
 
 static unsigned add(struct census *census, const char name[CENSUS_NAME_BYTES], uint32_t slot)

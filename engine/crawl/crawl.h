@@ -187,6 +187,7 @@ struct crawl {
     struct commit commit;
     bool serves_slots;         /* there was something to do, so more may come soon */
     struct progress progress;  /* DIR/progress.tsv */
+    struct status progressed;  /* as of its last line */
     struct added *rest;        /* seeds that were on their way when the loops ended */
     struct holds *holds;       /* the newest list, and those before it that a loop may still use */
     uint64_t dropped_ns;       /* when the last drop was published */
@@ -208,7 +209,7 @@ struct crawl {
     struct crawl_question question;
     _Atomic(int) disk_error;                 /* negative errno */
     _Atomic(bool) is_disk_low;               /* less than state.reserve is left */
-    _Atomic(uint64_t) disk_free, disk_size;  /* bytes, as of the last second; 0: not known */
+    _Atomic(uint64_t) disk_free, disk_size;  /* bytes, as of the last second; size 0: not known */
     _Atomic(uint64_t) kept_ns;               /* when the housekeeper last began a turn */
     _Atomic(bool) has_ended;                 /* the loops have ended; no more output will come */
     struct crawl_hold hold;                  /* the last order about hosts */

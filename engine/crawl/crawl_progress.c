@@ -1,5 +1,6 @@
 /* progress.tsv: a line every ten seconds, and one at the end. */
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/limits.h"
@@ -29,16 +30,19 @@ static void add(struct crawl *crawl, const struct status *status)
 uint64_t crawl_add_progress(void *owner, uint64_t now_ns)
 {
     struct crawl *crawl = owner;
-    struct status status = {0};
     if (now_ns - crawl->begin_ns < CRAWL_PROGRESS_NS)
         return CRAWL_PROGRESS_NS - (now_ns - crawl->begin_ns);
-    status_update(&status, crawl);
-    add(crawl, &status);
+    status_update(&crawl->progressed, crawl);
+    add(crawl, &crawl->progressed);
     return CRAWL_PROGRESS_NS;
 }
 
+/* The last line has the counters of summary.json, and the times since the line before. */
 void crawl_finish_progress(struct crawl *crawl)
 {
-    add(crawl, &crawl->status);
+    struct status last = crawl->status;
+    status_update(&crawl->progressed, crawl);
+    memcpy(last.fetch_us, crawl->progressed.fetch_us, sizeof last.fetch_us);
+    add(crawl, &last);
     progress_close(&crawl->progress);
 }

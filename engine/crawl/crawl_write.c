@@ -160,7 +160,8 @@ uint64_t crawl_watch_disk(void *owner, uint64_t now_ns)
     uint64_t free_bytes = free_bytes_of(crawl->directory, &size);
     uint64_t scratch_bytes = crawl->scratch[0] ? free_bytes_of(crawl->scratch, &scratch_size) : UINT64_MAX;
     (void)now_ns;
-    lf_store(&crawl->disk_free, free_bytes, relaxed);
+    if (size)
+        lf_store(&crawl->disk_free, free_bytes, relaxed);
     lf_store(&crawl->disk_size, size, relaxed);
     if (scratch_bytes < free_bytes)
         free_bytes = scratch_bytes;

@@ -116,7 +116,7 @@ static bool write_urls(struct inquiry *inquiry, const struct host *host, uint32_
     }
 }
 
-/* The how manieth URL of the host that is; 0: not one of the first. */
+/* Where in the host's queue this path is, from 1 on; 0: not among the first. */
 static uint32_t place_of(const struct host *host, struct slice path)
 {
     struct host_cursor cursor = {0};

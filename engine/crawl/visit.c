@@ -152,7 +152,6 @@ void visit_begin(struct visits *visits, struct host *host)
     conn_init(&visit->conn, visits->conns, &events);
     visit->conn.owner = visit;
     ip_to_socket(&host->ip, host->port, &visit->address);
-    visit->domain = (uint16_t)census_find_domain(&visits->domains, host_name(host), VISIT_DOMAINS_MAX);
     stats_add(&visits->stats->visits, 1);
     visit_record_begin(visit);
     connect_host(visit);

@@ -87,7 +87,7 @@ struct visit {
     uint8_t asks;                   /* enum visit_asks */
     bool is_on_hold;                /* FETCHING: the rest of the body waits for bandwidth */
     bool holds_page;                /* has reserved a page of max-pages */
-    uint16_t domain;                /* its host's number in visits->domains */
+    uint16_t domain;                /* its host's number in visits->domains, from its first page on */
     bool is_crowded;                /* ends because other visits use the memory for pages */
     enum fetch_outcome certificate; /* its fault, if it was accepted all the same; FETCH_DONE: none */
     struct slice tls_protocol;      /* of the connection, also after its end; empty: no TLS */

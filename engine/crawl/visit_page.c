@@ -226,10 +226,12 @@ void visit_tell_verdict(struct visit *visit, struct ledger_verdict *verdict)
 static void count_kinds(struct visit *visit)
 {
     const struct visit_page *page = &visit->page;
-    struct census *types = &visit->visits->types;
+    struct census *types = &visit->visits->types, *domains = &visit->visits->domains;
     unsigned type = census_find_type(types, page->known[HTTP_KNOWN_CONTENT_TYPE], VISIT_TYPES_MAX);
     census_count(types, type, page->body_len);
-    census_count(&visit->visits->domains, visit->domain, page->body_len);
+    if (visit->domain == CENSUS_OTHERS)
+        visit->domain = (uint16_t)census_find_domain(domains, host_name(visit->host), VISIT_DOMAINS_MAX);
+    census_count(domains, visit->domain, page->body_len);
 }
 
 /* Counts and logs the finished page. */

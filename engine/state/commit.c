@@ -244,7 +244,7 @@ static int fold_step(struct commit *commit, uint64_t now_ns)
 {
     int error = 0;
     if (commit->fold.is_busy)
-        fold_is_done(&commit->fold, &error);
+        fold_is_done(&commit->fold, now_ns, &error);
     else if (commit->options.has_journal && commit->synced >= commit->closed)
         fold_begin(&commit->fold, commit->journal.end.number - 1, commit->synced, now_ns);
     return error;
@@ -329,10 +329,14 @@ static int close_all(struct commit *commit)
         error = make(commit, commit->committed + 1);
     if (error)
         return error;
+    commit->sync_epoch = commit->committed;
+    commit->sync_begun_ns = clock_now_ns();
     syncer_begin(&commit->syncer, commit->journal.fd);
     error = syncer_finish(&commit->syncer);
     if (!error && has_journal && commit->options.sync_ns)
         error = journal_synced(&commit->journal, commit->committed);
+    if (!error && has_journal && commit->options.sync_ns)
+        note_synced(commit);
     if (!error && has_journal)
         error = journal_end(&commit->journal, commit->committed);
     if (!error && has_journal) {

@@ -119,20 +119,29 @@ static void note_failure(struct fold *fold, int error)
     tell(fold, error == -ECANCELED ? 0 : error);
 }
 
+/* What cannot be done now is looked at again, also if no file is closed until then. */
+static void look_later(struct fold *fold)
+{
+    fold->is_wanted = true;
+    fold->again_ns = fold->now_ns + FOLD_LOOK_NS;
+}
+
 /* Beside the files there must be room for the base and for what is sorted. */
 static bool is_due(struct fold *fold)
 {
     struct journal_files files;
     uint64_t all, base;
     if (journal_find(&files, fold->options.disk, fold->options.directory) != 0 || files.first == 0 ||
-        measure(fold, &files, &all, &base) != 0)
+        measure(fold, &files, &all, &base) != 0) {
+        look_later(fold);
         return false;
+    }
     fold->work.first = files.first;
     uint64_t fresh = all - base;
     bool is_worth_it = fresh >= fold->options.bytes_min && fresh >= base, has_room = fold->room / 2 >= all;
-    fold->is_wanted = is_worth_it && !has_room;
-    if (fold->is_wanted)
-        fold->again_ns = fold->now_ns + FOLD_LOOK_NS;
+    fold->is_wanted = false;
+    if (is_worth_it && !has_room)
+        look_later(fold);
     tell(fold, fold->is_wanted ? -ENOSPC : 0);
     return is_worth_it && has_room;
 }
@@ -178,10 +187,11 @@ static void take_back(struct fold *fold, int *error)
     *error = fold->is_fatal ? fold->error : 0;
 }
 
-bool fold_is_done(struct fold *fold, int *error)
+bool fold_is_done(struct fold *fold, uint64_t now_ns, int *error)
 {
     if (fold->has_thread && pthread_tryjoin_np(fold->thread, NULL) == EBUSY)
         return false;
+    fold->now_ns = now_ns; /* a try that failed is repeated so long after its end */
     take_back(fold, error);
     return true;
 }

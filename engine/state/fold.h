@@ -67,6 +67,6 @@ void fold_fini(struct fold *fold);
 void fold_begin(struct fold *fold, unsigned last, uint64_t epoch, uint64_t now_ns);
 /* True once the work is done. *error: 0, or a negative errno, and then nothing on this disk can be relied on. Only while
  * it is busy. */
-bool fold_is_done(struct fold *fold, int *error);
+bool fold_is_done(struct fold *fold, uint64_t now_ns, int *error);
 /* Gives up at once. *error as above. Only while it is busy. */
 void fold_stop(struct fold *fold, int *error);

@@ -30,6 +30,12 @@ static bool refuse(struct resume *resume, const char *name, const char *what)
     return false;
 }
 
+static bool refuse_error(struct resume *resume, const char *name, int error)
+{
+    resume->error = error;
+    return refuse(resume, name, strerror(-error));
+}
+
 enum { INDEX_PATH_BYTES = 2 * FILES_PATH_BYTES };
 
 /* The index of a file that is not as it was committed may tell of records that are gone. It is made again. */
@@ -53,13 +59,13 @@ static bool restore_file(struct resume *resume, const struct length *file)
 {
     int error = remove_index(resume, file);
     if (error)
-        return refuse(resume, file->name, strerror(-error));
+        return refuse_error(resume, file->name, error);
     error = files_restore(resume->disk, resume->directory, file->name, file->bytes);
     if (error == -EBADMSG)
         return refuse(resume, file->name, "is shorter than it was when it was committed");
     if (error == -ENOENT && lengths_may_be_gone(file))
         return true;
-    return error == 0 || refuse(resume, file->name, strerror(-error));
+    return error == 0 || refuse_error(resume, file->name, error);
 }
 
 static int sync_open(struct resume *resume, int fd)
@@ -133,7 +139,7 @@ static bool remove_strays_in(struct resume *resume, const char *folder)
     if (error == -ENOENT)
         return true; /* pages are not stored there */
     error = error ? error : strays.error;
-    return error == 0 || refuse(resume, folder, strerror(-error));
+    return error == 0 || refuse_error(resume, folder, error);
 }
 
 static bool remove_strays(struct resume *resume)
@@ -154,7 +160,7 @@ static bool remove_logs(struct resume *resume)
         snprintf(path, sizeof path, "%s/%s", resume->directory, logs[i]);
         int error = disk->unlink(disk->owner, path);
         if (error && error != -ENOENT)
-            return refuse(resume, logs[i], strerror(-error));
+            return refuse_error(resume, logs[i], error);
     }
     return true;
 }
@@ -218,7 +224,7 @@ static bool make_durable(struct resume *resume)
     struct journal_path path = journal_path(resume, resume->commit.number);
     int fd = disk->open(disk->owner, path.text, O_WRONLY);
     if (fd < 0)
-        return refuse(resume, "state", strerror(-fd));
+        return refuse_error(resume, "state", fd);
     resume->has_failed = false; /* what had failed is behind the commit */
     int error = sync_commit(resume, fd);
     if (!error && !resume->is_marked)
@@ -229,7 +235,7 @@ static bool make_durable(struct resume *resume)
     disk->close(disk->owner, fd);
     resume->error = error;
     if (error)
-        return refuse(resume, "state", strerror(-error));
+        return refuse_error(resume, "state", error);
     if (!resume->is_marked)
         resume->end.offset += sizeof(struct journal_frame);
     resume->is_marked = true;
@@ -256,7 +262,7 @@ static bool cut_journal(struct resume *resume)
     if (!error && resume->epoch)
         error = sync_path(resume, path.text);
     error = error ? error : disk->sync_directory(disk->owner, resume->state);
-    return error == 0 || refuse(resume, "state", strerror(-error));
+    return error == 0 || refuse_error(resume, "state", error);
 }
 
 /* What a fold has left that was interrupted. The name of the base is durable by this time, unless the sync that should
@@ -268,7 +274,7 @@ static bool remove_folded(struct resume *resume, bool had_failed)
     int error = remove_if_there(resume, path);
     for (unsigned i = resume->journal.lowest; i < resume->journal.first && !had_failed && !error; i++)
         error = remove_if_there(resume, journal_path(resume, i).text);
-    return error == 0 || refuse(resume, "state", strerror(-error));
+    return error == 0 || refuse_error(resume, "state", error);
 }
 
 bool resume_restore(struct resume *resume)

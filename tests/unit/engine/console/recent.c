@@ -50,7 +50,7 @@ TEST(the_oldest_give_way)
 static void restore(uint64_t wall_s, uint64_t pages)
 {
     recent_restore(&recent, &(struct sample){
-                                .values = {[SAMPLE_wall_ms] = wall_s * 1000, [SAMPLE_pages] = pages, [SAMPLE_connections] = 9}});
+                                .values = {[SAMPLE_wall_ms] = wall_s * 1000, [SAMPLE_pages] = pages, [SAMPLE_connections] = 9, [SAMPLE_fetch_p99_us] = 9}});
 }
 
 static uint64_t seconds_at(unsigned step, uint64_t number)
@@ -78,6 +78,8 @@ TEST(what_was_before_is_there_and_gaps_are_marked)
     CHECK_INT(seconds_at(600, 7), 1000000 + 600 + 5 * 600);
     CHECK_INT(pages_at(600, 7), 160); /* its counters stand still */
     CHECK_INT(recent_at(recent_level(&recent, 600), 7)->values[SAMPLE_connections], 0);
+    CHECK_INT(recent_at(recent_level(&recent, 600), 2)->values[SAMPLE_fetch_p99_us], 9);
+    CHECK_INT(recent_at(recent_level(&recent, 600), 7)->values[SAMPLE_fetch_p99_us], 0);
     recent_fini(&recent);
 }
 

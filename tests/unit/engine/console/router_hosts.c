@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "engine/console/console.h"
-#include "engine/console/errand.h"
+#include "engine/console/pending.h"
 #include "engine/console/router.h"
 #include "engine/crawl/crawl_parts.h"
 #include "engine/crawl/desk.h"
@@ -70,7 +70,7 @@ static unsigned ask_late(const char *method, const char *path, const char *query
 {
     CHECK_INT(ask(method, path, query), 200);
     CHECK(response.is_pending);
-    ((struct errand *)waits.work)->since_ns = 1;
+    ((struct pending *)waits.work)->since_ns = 1;
     return ask(method, path, query);
 }
 
@@ -154,7 +154,7 @@ TEST(an_order_is_answered_when_it_is_carried_out)
     crawl_keep_holds(&crawl, clock_now_ns());
     CHECK_INT(ask("POST", "/api/v1/hold", "domain=b.org"), 200);
     CHECK(response.is_pending);
-    ((struct errand *)waits.work)->since_ns = 1;
+    ((struct pending *)waits.work)->since_ns = 1;
     CHECK_INT(ask("POST", "/api/v1/hold", "domain=b.org"), 202);
     CHECK(strstr(response.text, "begun") && !console.orderer);
     end_holds();

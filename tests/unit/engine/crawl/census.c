@@ -45,7 +45,7 @@ TEST(hostile_names_are_others)
     char longest[2049];
     memset(longest, 'x', 2048);
     longest[2048] = '\0';
-    const char *const names[] = {"<script>", "a\"b", "a\\b", "\xe2\x80\xae" "gnp.exe", longest, "a\x01"};
+    const char *const names[] = {"<script>", "a\"b", "a\\b", "\xe2\x80\xae" "gnp.exe", longest, "a\x01", "other", "OTHER"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         CHECK_INT(census_find(&census, (struct slice){names[i], strlen(names[i])}, 64), CENSUS_OTHERS);
         CHECK_STR(type(names[i]), "");

@@ -336,7 +336,7 @@ static bool fold_now(uint64_t epoch, uint64_t bytes_min)
                                             .is_inline = true});
     fold_begin(&fold, journal.end.number - 1, epoch, 0);
     if (fold.is_busy)
-        CHECK(fold_is_done(&fold, &error));
+        CHECK(fold_is_done(&fold, 0, &error));
     CHECK_INT(error, 0);
     CHECK_INT(fold.error, 0);
     fold_fini(&fold);

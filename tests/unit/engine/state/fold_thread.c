@@ -96,7 +96,7 @@ TEST(a_thread_folds_and_can_be_stopped)
     CHECK_INT(found.first, fold.folds ? FILES : 1);
     init_on_disk();
     fold_begin(&fold, FILES, FILES, 0);
-    while (fold.is_busy && !fold_is_done(&fold, &error))
+    while (fold.is_busy && !fold_is_done(&fold, 0, &error))
         poll(NULL, 0, 1);
     CHECK_INT(error, 0);
     CHECK_INT(fold.error, 0);

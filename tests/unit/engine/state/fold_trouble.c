@@ -64,7 +64,7 @@ static int end_fold(void)
 {
     int error;
     CHECK(fold.is_busy);
-    CHECK(fold_is_done(&fold, &error));
+    CHECK(fold_is_done(&fold, fold.now_ns, &error));
     CHECK_INT(error, 0); /* the crawl goes on */
     return fold.error;
 }
@@ -107,6 +107,38 @@ TEST(a_fold_that_found_no_room_is_made_again)
         CHECK_INT(trouble(), 0);
         finish();
     }
+}
+
+TEST(the_wait_begins_when_the_fold_has_ended)
+{
+    const uint64_t end_ns = 5 + 3 * FOLD_RETRY_NS;
+    int error;
+    close_one_file();
+    model.fault_at = model.calls + 12;
+    model.fault = DISK_MODEL_FAULT_ERROR;
+    model.fault_errno = ENOSPC;
+    fold_begin(&fold, 1, 1, 5);
+    CHECK(fold.is_busy && fold_is_done(&fold, end_ns, &error) && fold.error == -ENOSPC);
+    fold_begin(&fold, 1, 1, end_ns + FOLD_RETRY_NS - 1);
+    CHECK(!fold.is_busy);
+    fold_begin(&fold, 1, 1, end_ns + FOLD_RETRY_NS);
+    CHECK_INT(end_fold(), 0);
+    finish();
+}
+
+TEST(a_look_that_fails_is_made_again)
+{
+    close_one_file();
+    model.fault_at = model.calls + 1;
+    model.fault = DISK_MODEL_FAULT_ERROR;
+    model.fault_errno = EIO;
+    fold_begin(&fold, 1, 1, 5);
+    CHECK(!fold.is_busy);
+    fold_begin(&fold, 1, 1, 5 + FOLD_LOOK_NS - 1);
+    CHECK(!fold.is_busy);
+    fold_begin(&fold, 1, 1, 5 + FOLD_LOOK_NS);
+    CHECK_INT(end_fold(), 0);
+    finish();
 }
 
 TEST(a_fold_of_a_damaged_journal_is_given_up)
