@@ -68,7 +68,8 @@ struct visit_page {
     unsigned char block_digest[FINGERPRINT_SHA1_BYTES]; /* once read, if it is stored with one and not long */
     bool has_digest;
     bool is_near;   /* once read: a near-duplicate of `near` */
-    bool is_repeat; /* its body is that of an earlier page */
+    bool is_repeat;  /* its body is that of an earlier page */
+    bool has_looked; /* an earlier page with its body was looked for before it is read */
     struct near_match near;
     bool has_outlinks; /* once read: for its links */
     size_t outlinks;

@@ -288,10 +288,11 @@ static void look_early(struct reading *reading)
 {
     struct visit *visit = reading->visit;
     const struct repeats *repeats = visit->visits->repeats;
-    /* The reader is in the middle of this page. It has to finish the page, even if a copy has come meanwhile: otherwise it would
+    /* Once: a page that the reader has begun, or that waits for memory to be read, is read to its end. Otherwise the reader would
      * stay taken, and read on in memory that the visit has released. */
-    if (visit->visits->reader.owner == visit)
+    if (visit->page.has_looked)
         return;
+    visit->page.has_looked = true;
     if (!repeats->has_exact || (repeats->follows && !repeats->has_near) || visit_is_long(visit) ||
         visit->page.status / 100 != 2)
         return;
