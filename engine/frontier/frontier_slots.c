@@ -138,13 +138,21 @@ static uint64_t busy_hosts(const struct frontier *frontier)
 }
 
 /* The first loop does it for all. */
+/* Less of the memory is in use than one host may have. */
+static bool is_nearly_empty(const struct frontier_loop *loop)
+{
+    uint32_t chunks = loop->frontier->urls.chunk_count;
+    return pool_has_chunks(&loop->urls, chunks - chunks / SHARE_DIVISOR_MIN);
+}
+
+/* While the memory is nearly empty, no host has to leave any of it to others. */
 static void renew_share(struct frontier_loop *loop, uint64_t now_ns)
 {
     struct frontier *frontier = loop->frontier;
     if (loop->index || now_ns < loop->stock.share_next_ns)
         return;
     loop->stock.share_next_ns = now_ns + SHARE_EVERY_NS;
-    uint64_t hosts = clamp(busy_hosts(frontier), SHARE_DIVISOR_MIN, UINT32_MAX);
+    uint64_t hosts = is_nearly_empty(loop) ? SHARE_DIVISOR_MIN : clamp(busy_hosts(frontier), SHARE_DIVISOR_MIN, UINT32_MAX);
     uint64_t share = frontier->tuning->fixed.memory.frontier_bytes / SHARE_URL_BYTES / hosts;
     if (!frontier_is_roomy(loop))
         share = SHARE_MIN;

@@ -229,6 +229,23 @@ TEST(a_visit_takes_no_memory_for_what_it_finds_at_its_own_host)
     finish_small();
 }
 
+/* Of 32 hosts each may have 64 URLs; while hardly any memory is in use, 256. */
+TEST(a_host_needs_no_disk_while_memory_is_nearly_empty)
+{
+    ratio_mode();
+    begin_small(1);
+    for (unsigned i = 0; i < 32; i++)
+        push_next(&loops[0], i);
+    now += 200 * MS; /* the share is renewed */
+    struct host *host = push_many(0, 200);
+    CHECK_INT(slots_waiting(&host->stowed), 0);
+    push_many(0, 200);
+    CHECK(slots_waiting(&host->stowed) > 0);
+    pop_all();
+    check_nothing_left(32);
+    finish_small();
+}
+
 TEST(without_a_buffer_urls_wait_in_memory_in_order)
 {
     ratio_mode();
